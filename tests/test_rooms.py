@@ -12,8 +12,8 @@ MODULES = sorted(path for path in ROOT.rglob("*.py") if path.name != "__main__.p
 
 _GROUND = """
 _version airtime amendments amounts channels choices conditions data distributions error_rates
-exceptions extensions extras files high_rate labels metrics pictured sensitivity standards stats
-units
+exceptions extensions extras files high_rate labels metrics phrases pictured sensitivity standards
+stats units
 """
 GROUND = set(_GROUND.split())
 """Modules of the ground floor, which may import each other."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from airtcp.exceptions import ScenarioError, one_line
+from airtcp.importer.source import phrase
 from airtcp.scenario.toml_text import value_text
 from airtcp.units import format_time_ns
 
@@ -21,11 +22,8 @@ OF_LINUX: Final = {"reno": "reno", "cubic": "cubic", "bbr": "bbr1"}
 _NO_RTS: Final = 2347
 _TIME_UNIT_NS: Final = 1_024_000
 
-UNKNOWN_PLACE: Final = (
-    "the rates of stations: the highest rate of the standard with one spatial stream is assumed, "
-    "unless keys below set another; to change it, set mcs, spatial_streams or place of a group"
-)
-UNKNOWN_AIR: Final = "losses, neighbours on the channel and the wired path: none are assumed"
+UNKNOWN_PLACE: Final = phrase("draft.place_unknown")
+UNKNOWN_AIR: Final = phrase("draft.air_unknown")
 
 
 def time_text(seconds: float) -> str:
@@ -111,7 +109,7 @@ class Draft:
             for name, content in self.files.items():
                 (Path(directory) / name).write_bytes(content)
             try:
-                loads(text, name="the scenario of these files", base=directory)
+                loads(text, name=phrase("draft.name"), base=directory)
             except ScenarioError as error:
                 names, said = ", ".join(self.names), f"gives no valid scenario: {error.message}"
                 raise ScenarioError(names, error.key, said) from None
@@ -119,14 +117,11 @@ class Draft:
 
     def _lines(self) -> list[str]:
         names = one_line(", ".join(self.names))
-        lines = [f"# Written by airtcp import from {names}."]
+        lines = [phrase("draft.written_from", names=names)]
         for head, told in (
-            ("Not known from these files:", self.unknown),
+            (phrase("draft.not_known"), self.unknown),
             ("Ignored:", self.unread),
-            (
-                "Measured (to compare with the simulation, use airtcp run --measured):",
-                self.measured,
-            ),
+            (phrase("draft.measured"), self.measured),
         ):
             if told:
                 lines += ["#", f"# {head}"]

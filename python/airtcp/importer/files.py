@@ -20,7 +20,7 @@ from airtcp.importer.capture.draft import add_capture, read_capture
 from airtcp.importer.capture.network import Network
 from airtcp.importer.draft import Draft, Said
 from airtcp.importer.hostapd import read_hostapd
-from airtcp.importer.source import KINDS, Node, Source, parse_json, read
+from airtcp.importer.source import KINDS, Node, Source, parse_json, phrase, read
 from airtcp.importer.table import is_table, read_table
 from airtcp.importer.uci import read_uci
 from airtcp.importer.uci_sections import is_status, is_uci
@@ -34,12 +34,9 @@ _IPERF3: Final = re.compile(r"Connecting to host|\[ *(ID|\d+)\] +(Interval|\d)")
 #: two.
 _MOST_TEXT: Final = 8 * 2**20
 _MOST_CONFIGURATION: Final = 2**20
-_GUESS: Final = "a guess: no file says"
-_WITH: Final = (
-    "the JSON of iperf3 -J, a data file of flent, iw station dump, iw survey dump, a log of ping "
-    "or fping, or a CSV file with the columns metric,value"
-)
-_SECOND: Final = "a capture cannot be combined with this; allowed: a capture and a configuration"
+_GUESS: Final = phrase("files.guess")
+_WITH: Final = phrase("files.measurements")
+_SECOND: Final = phrase("files.capture_combined")
 
 
 def drafts_of(
@@ -72,7 +69,7 @@ def drafts_of(
         source = read(path)
         _check_size(source)
         if is_table(source):
-            raise source.error("", f"has only values, no scenario; allowed: {KINDS}")
+            raise source.error("", phrase("files.only_values", kinds=KINDS))
         is_uci_ = is_uci(source)
         if _is_json(source):
             if not (is_uci_ := _is_status(source)):
@@ -85,25 +82,18 @@ def drafts_of(
             seen.append(source)
             continue
         if draft is not None:
-            raise QuestionError(f"{path}: a second configuration; allowed: one per scenario")
+            raise QuestionError(phrase("files.second_configuration", path=path))
         if len(source.text) > _MOST_CONFIGURATION:
-            raise source.error("", "is too large for a configuration; allowed: 1 MiB")
+            raise source.error("", phrase("files.large_configuration"))
         if radio is not None and not is_uci_:
-            raise QuestionError(
-                f"--radio: {path} has no named radios; allowed: together with OpenWrt's UCI"
-            )
+            raise QuestionError(phrase("files.no_named_radios", path=path))
         draft = read_uci(source, radio) if is_uci_ else _hostapd(source)
     if radio is not None and draft is None:
-        raise QuestionError(
-            "--radio: there is no configuration; allowed: together with OpenWrt's UCI"
-        )
+        raise QuestionError(phrase("files.no_radio_option"))
     if len(seen) > 1 or (seen and captured is not None):
-        raise QuestionError(f"{seen[-1].name}: a second source of stations; allowed: one source")
+        raise QuestionError(phrase("files.second_stations", name=seen[-1].name))
     if seen and tests and not iw.is_iw(seen[0]):
-        raise QuestionError(
-            f"{seen[0].name}: a survey does not say at which place a test ran; allowed: a survey "
-            "without tests"
-        )
+        raise QuestionError(phrase("files.survey_and_test", name=seen[0].name))
     if seen:
         draft = draft or Draft()
         draft.keep_names = keep_names
@@ -124,7 +114,7 @@ def drafts_of(
 def _check_size(source: Source) -> None:
     """Reject a text that takes long to read; JSON may be larger. Raises ScenarioError."""
     if len(source.text) > _MOST_TEXT and not _is_json(source):
-        raise source.error("", f"is too large; allowed: {_MOST_TEXT // 2**20} MiB of text")
+        raise source.error("", phrase("files.too_large", most=_MOST_TEXT // 2**20))
 
 
 def _hostapd(source: Source) -> Draft:
@@ -134,9 +124,7 @@ def _hostapd(source: Source) -> Draft:
     if 2 * sum(re.match(r"[\w.-]+=", line) is not None for line in lines) < len(lines):
         hint = _IPERF3.search(source.text)
         run = "run iperf3 with -J; " if hint else ""
-        raise source.error(
-            "line 1", f"is not a kind of file that import reads; {run}allowed: {KINDS}"
-        )
+        raise source.error("line 1", phrase("files.unknown_kind", run=run, kinds=KINDS))
     return read_hostapd(source)
 
 
@@ -153,9 +141,7 @@ def _at_once(tests: Sequence[Node]) -> bool:
 def measurement_of(path: Path) -> Measurement:
     """Return the measured values of a file. Raises ScenarioError."""
     if is_capture(path):
-        raise ScenarioError(
-            str(path), "", "is a capture, which has no intervals; allowed: " + _WITH
-        )
+        raise ScenarioError(str(path), "", phrase("files.capture_measured") + _WITH)
     source = read(path)
     _check_size(source)
     if is_table(source):
@@ -165,10 +151,7 @@ def measurement_of(path: Path) -> Measurement:
     if iw.is_iw(source):
         return iw.measurement(source)
     if not _is_json(source):
-        raise source.error(
-            "",
-            f"has no measurement; allowed: {_WITH}",
-        )
+        raise source.error("", phrase("files.no_measurement", with_=_WITH))
     top = _json(source)
     return iperf3.measurement(top) if iperf3.is_iperf3(top) else flent.measurement(top)
 
@@ -196,7 +179,7 @@ def _json(source: Source) -> Node:
     """Return the JSON of a supported program. Raises ScenarioError."""
     top = iperf3.parse_stream(source) if iperf3.is_stream(source) else parse_json(source)
     if not (iperf3.is_iperf3(top) or flent.is_flent(top)):
-        raise source.error("", "is JSON of an unknown program; allowed: iperf3 -J, flent")
+        raise source.error("", phrase("files.unknown_json"))
     return top
 
 
@@ -205,10 +188,10 @@ def _completed(draft: Draft | None, tests: Sequence[Node]) -> Draft:
     if draft is None:
         draft = Draft()
         draft.say("phy", "standard", "802.11ax", _GUESS)
-        draft.unknown.append("the radio; import hostapd.conf or UCI together with the measurement")
+        draft.unknown.append(phrase("files.no_radio"))
     if not draft.groups:
         draft.say("stations", "name", "station", "")
-        draft.say("stations", "count", 1, "one program measured" if tests else _GUESS)
+        draft.say("stations", "count", 1, phrase("files.one_program") if tests else _GUESS)
     # Keys of runs come last.
     names = [one["name"].value for one in draft.groups if "traffic" not in one["count"].why]
     names = names or ["station"]
@@ -222,8 +205,8 @@ def _completed(draft: Draft | None, tests: Sequence[Node]) -> Draft:
             }
         )
     if not tests:
-        about = "traffic: each" if draft.groups else "stations and traffic: one station"
-        draft.unknown.append(f"{about} downloads, which is a guess")
+        about = "traffic: each" if draft.groups else phrase("files.no_stations")
+        draft.unknown.append(phrase("files.guessed_downloads", about=about))
         draft.say("run", "warmup", "2 s", _GUESS)
         draft.say("run", "duration", "20 s", _GUESS)
     for test in tests:
@@ -266,8 +249,12 @@ def together(measurements: Sequence[Measurement]) -> Measurement:
             if (of, name) in whose:
                 about = f"{METRICS[name].short}{f' of {of}' if of else ''}"
                 raise QuestionError(
-                    f"{whose[of, name]} and {one.source} both have {about}; allowed: one value of "
-                    "each; a column `of` in a CSV file names the group or direction of a value"
+                    phrase(
+                        "files.both_have",
+                        whose=whose[of, name],
+                        source=one.source,
+                        about=about,
+                    )
                 )
             whose[of, name] = one.source
         for of, of_scope in found.items():

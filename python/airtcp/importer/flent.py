@@ -17,7 +17,7 @@ from airtcp.importer.marks import category_of
 from airtcp.importer.options import unfollowed
 from airtcp.importer.ping import path_of
 from airtcp.importer.samples import mean_over_time, of_the_test
-from airtcp.importer.source import Node
+from airtcp.importer.source import Node, phrase
 from airtcp.results.measured import Measurement, Unfollowed
 from airtcp.stats import Interval
 
@@ -86,7 +86,7 @@ def _series(top: Node) -> dict[str, list[float | None]]:
         raise top.get("version").wrong(f"{_VERSIONS[0]} to {_VERSIONS[-1]}")
     times = [one.needed(least=-1e9, most=1e9) for one in top.get("x_values").items()]
     if len(times) < 2 or times != sorted(times):
-        raise top.source.error("x_values", "has no ascending times; allowed: two or more")
+        raise top.source.error("x_values", phrase("flent.times"))
     found = {}
     for name in top.get("results").table():
         node = top.get("results", name)
@@ -96,7 +96,7 @@ def _series(top: Node) -> dict[str, list[float | None]]:
         if len(values) != len(times):
             raise top.source.error(
                 f"results.{_shown(top, name)}",
-                f"has {len(values)} values for {len(times)} times; allowed: one per time",
+                phrase("flent.lengths", values=len(values), times=len(times)),
             )
         found[name] = values
     return found
@@ -143,10 +143,7 @@ def _needed(top: Node, series: dict[str, list[float | None]]) -> dict[str, list[
     if not flows:
         others = ", ".join(f'"{one}"' for one in _others(top)[:4])
         has = f", but {others}" if others else ""
-        raise top.source.error(
-            "results",
-            f"has no TCP{has}; allowed: series such as TCP download, TCP upload BE",
-        )
+        raise top.source.error("results", phrase("flent.no_tcp", has=has))
     return flows
 
 
@@ -168,7 +165,10 @@ def _congestion(top: Node, name: str) -> tuple[str, str]:
     metadata = top.get("metadata")
     places = (
         (metadata.get("SERIES_META", name, "CONG_CONTROL").value, "metadata.SERIES_META"),
-        (next((one for one in words if one in _ALGORITHMS), ""), "the name of the series"),
+        (
+            next((one for one in words if one in _ALGORITHMS), ""),
+            phrase("flent.series_name"),
+        ),
         (metadata.get("TEST_PARAMETERS", "tcp_cong_control").value, "metadata.TEST_PARAMETERS"),
         (metadata.get("SYSCTLS", "net.ipv4.tcp_congestion_control").value, "metadata.SYSCTLS"),
     )
@@ -221,13 +221,7 @@ def _conditions(top: Node, kinds: Mapping[_Kind, list[str]]) -> list[Unfollowed]
     categories = _categories(top, kinds)
     if len(categories) > 1:
         each = ", ".join(sorted(categories))
-        found.append(
-            Unfollowed(
-                f"connections with different marks ({each}): the scenario sends all TCP in AC_BE, "
-                "so shares are equal; connections of AC_VO and AC_VI get less than in the test, "
-                "connections of AC_BE and AC_BK more"
-            )
-        )
+        found.append(Unfollowed(phrase("flent.marks", each=each)))
     settings = top.get("metadata", "SYSCTLS").table()
     if differ := [
         f"{key} = {settings[key]}"
@@ -238,10 +232,10 @@ def _conditions(top: Node, kinds: Mapping[_Kind, list[str]]) -> list[Unfollowed]
     given = top.get("metadata", "TEST_PARAMETERS").table()
     if unknown := [key for key in given if given[key] and not _SHOWN_PARAMETERS.fullmatch(key)]:
         shown = ", ".join(one[:30] for one in unknown[:6])
-        found.append(Unfollowed(f"test parameters that the series do not show: {shown}"))
+        found.append(Unfollowed(phrase("flent.test_parameters", shown=shown)))
     if others := _others(top):
         shown = ", ".join(f'"{one}"' for one in others[:4])
-        found.append(Unfollowed(f"series that are neither TCP nor pings: {shown}"))
+        found.append(Unfollowed(phrase("flent.other_series", shown=shown)))
     return found
 
 
@@ -258,9 +252,7 @@ def measurement(top: Node) -> Measurement:
         mean = None if sums else sum(sum(there) / len(there) for there in own)
         goodput = mean_over_time(sums, mean)
         if goodput.mean is None or goodput.mean < 0.0:
-            raise top.source.error(
-                f"results.{_shown(top, names[0])}", "is below 0; allowed: rates in Mbits/s"
-            )
+            raise top.source.error(f"results.{_shown(top, names[0])}", phrase("flent.negative"))
         values[direction] = {"goodput_bps": goodput.scaled(1e6)}
         trips = [
             sum(known) / len(known)
@@ -298,42 +290,52 @@ def add_flow(top: Node, draft: Draft) -> None:
         flow = {
             "stations": Said("station", ""),
             "name": Said(called, ""),
-            "direction": Said(kind.direction, f"{name}: results: TCP {kind.direction}"),
+            "direction": Said(
+                kind.direction,
+                phrase("flent.result_series", name=name, direction=kind.direction),
+            ),
         }
         if len(names) > 1:
-            flow["connections"] = Said(len(names), f"{name}: {len(names)} series of this kind")
-        flow["application"] = Said({"kind": "bulk"}, f"{name}: as much as TCP can send")
+            flow["connections"] = Said(
+                len(names), phrase("flent.series_of_kind", name=name, names=len(names))
+            )
+        flow["application"] = Said({"kind": "bulk"}, phrase("flent.as_much", name=name))
         flow["tcp"] = _tcp(kind, name, draft)
         if (path := path_of(name, kind.trip_ms)) is not None:
             flow["path"] = path
         draft.flows.append(flow)
     if all(kind.trip_ms == 0.0 for kind in kinds):
-        draft.unknown.append(f"{name} has no pings: no path behind the access point is assumed")
+        draft.unknown.append(phrase("flent.no_pings", name=name))
     categories = _categories(top, kinds)
     if len(categories) == 1 and categories != {"AC_BE"}:
         for key in ("tcp_data", "tcp_ack"):
-            draft.say("mac.classify", key, categories.copy().pop(), f"{name}: mark of all series")
+            draft.say(
+                "mac.classify",
+                key,
+                categories.copy().pop(),
+                phrase("flent.mark", name=name),
+            )
     draft.unread += [f"{name}: {one.sentence}" for one in _conditions(top, kinds)]
     seen = [f"metadata.{key}" for key, value in top.get("metadata").table().items() if value]
     draft.unread += [f"{name}: {line}" for line in unfollowed("flent", ((one, "") for one in seen))]
     length = top.get("metadata", "LENGTH").number(least=0.1, most=1e6)
-    draft.say("run", "warmup", "0 s", "flent measures from the beginning of the flows")
+    draft.say("run", "warmup", "0 s", phrase("flent.from_beginning"))
     if length is not None:
         text = time_text(length)
-        draft.say("run", "duration", text, f"{name}: metadata.LENGTH")
+        draft.say("run", "duration", text, phrase("flent.length", name=name))
     else:
-        draft.say("run", "duration", "60 s", f"a guess, because {name} has no metadata.LENGTH")
+        draft.say("run", "duration", "60 s", phrase("flent.no_length", name=name))
 
 
 def _tcp(kind: _Kind, name: str, draft: Draft) -> Said:
     """Return the TCP settings of connections."""
     if kind.congestion in OF_LINUX:
         table = {"preset": "linux", "congestion": OF_LINUX[kind.congestion]}
-        return Said(table, f"{name}: {kind.why}; otherwise Linux defaults")
+        return Said(table, phrase("flent.linux", name=name, why=kind.why))
     if kind.congestion:
-        line = f"congestion control {kind.congestion} ({kind.why}): CUBIC is used instead"
+        line = phrase("flent.other_congestion", congestion=kind.congestion, why=kind.why)
     else:
-        line = f"the congestion control, which {name} does not report: CUBIC is assumed"
+        line = phrase("flent.unknown_congestion", name=name)
     if line not in draft.unknown:
         draft.unknown.append(line)
     return Said({"preset": "linux"}, "Linux defaults")

@@ -12,7 +12,7 @@ from typing import Any, Final
 from airtcp.importer import hostapd_radio
 from airtcp.importer.draft import Draft
 from airtcp.importer.options import is_off, options_of, unfollowed
-from airtcp.importer.source import Source, shown, whole
+from airtcp.importer.source import Source, phrase, shown, whole
 from airtcp.units import format_time_ns
 
 _NAME: Final = re.compile(r"[\w.-]+")
@@ -50,9 +50,7 @@ class Options:
                 continue
             key, equals, value = text.partition("=")
             if not equals or not _NAME.fullmatch(key):
-                raise source.error(
-                    f"line {number}", "is not a hostapd option; allowed: NAME=VALUE, or # comment"
-                )
+                raise source.error(f"line {number}", phrase("hostapd.not_an_option"))
             if key == "bss":
                 self.others.append(number)
             elif not self.others or _OF_RADIO.fullmatch(key):
@@ -94,9 +92,7 @@ def read_hostapd(source: Source) -> Draft:
     options = Options(source)
     table = options_of("hostapd")
     if not any(table[key].verdict == "followed" for key in options.known if key in table):
-        raise source.error(
-            "", "has no radio options; allowed: hostapd.conf with options such as hw_mode, channel"
-        )
+        raise source.error("", phrase("hostapd.no_radio"))
     for key in options.known:
         if key in table and table[key].verdict == "refused" and options.value(key) != "0":
             raise source.error(options.place(key), table[key].reason)
@@ -115,8 +111,12 @@ def read_hostapd(source: Source) -> Draft:
     if options.others:
         lines = ", ".join(map(str, options.others))
         draft.unknown.append(
-            f"{len(options.others)} more BSS on this radio ({source.short}:{lines}), whose beacons "
-            "and stations are not in the scenario"
+            phrase(
+                "hostapd.more_bss",
+                others=len(options.others),
+                short=source.short,
+                lines=lines,
+            )
         )
     seen = (
         (one.name, f"{source.short}:{one.line}")
@@ -136,7 +136,7 @@ def _rates(options: Options, draft: Draft, *, is_modern: bool) -> None:
         place = options.place(key)
         rates = [whole(options.source, place, one, 1, 10_000) for one in options.value(key).split()]
         if not rates:
-            raise options.source.error(place, "is empty; allowed: rates in 100 kb/s, such as 60")
+            raise options.source.error(place, phrase("hostapd.no_rates"))
         draft.say("phy", name, f"{max(rates) / 10:g} Mb/s", options.why(key))
 
 
@@ -145,7 +145,11 @@ def _edca(options: Options, draft: Draft, *, is_modern: bool) -> None:
     if not hostapd_radio.has_wmm(options):
         return
     if not is_modern:
-        why = options.why("wmm_enabled") if options.has("wmm_enabled") else "hostapd's default: WMM"
+        why = (
+            options.why("wmm_enabled")
+            if options.has("wmm_enabled")
+            else phrase("hostapd.wmm_default")
+        )
         draft.say("mac.edca", "preset", "wmm", why)
     for index, category in enumerate(_QUEUES):
         _category(options, draft, "ap", category, f"tx_queue_data{index}_")
@@ -168,8 +172,7 @@ def _category(options: Options, draft: Draft, side: str, category: str, prefix: 
             value = 2**value - 1
         elif end != "aifs" and value & (value + 1):
             raise options.source.error(
-                options.place(key),
-                f"{value} is not a contention window; allowed: 1, 3, 7, 15 ... 32767",
+                options.place(key), phrase("hostapd.contention_window", value=value)
             )
         found[name] = value
         lines.append(options.known[key].line)
@@ -195,7 +198,6 @@ def _txop_limit_ns(options: Options, prefix: str) -> tuple[int, int] | None:
     one = options.known[key]
     if not re.fullmatch(r"\d{1,3}(\.\d{1,3})?", one.value, re.ASCII):
         raise options.source.error(
-            options.place(key),
-            f"{shown(one.value)} is not a time in milliseconds; allowed: such as 1.5",
+            options.place(key), phrase("hostapd.not_a_time", value=shown(one.value))
         )
     return round(float(one.value) * 1e6), one.line

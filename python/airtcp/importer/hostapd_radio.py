@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from airtcp.importer.draft import Draft
-from airtcp.importer.source import word
+from airtcp.importer.source import phrase, word
 
 if TYPE_CHECKING:
     from airtcp.importer.hostapd import Options
@@ -54,14 +54,9 @@ def write(options: Options, draft: Draft) -> str:
     mode, channel = _mode(options), _channel(options)
     band, why = _band(options, mode, channel)
     if options.flag("ieee80211be") and not options.flag("ieee80211ax"):
-        raise options.source.error(
-            options.place("ieee80211be"), "hostapd exits; allowed: together with ieee80211ax=1"
-        )
+        raise options.source.error(options.place("ieee80211be"), phrase("hostapd.be_without_ax"))
     if band == "6 GHz" and not options.flag("ieee80211ax"):
-        raise options.source.error(
-            options.place("op_class"),
-            "hostapd exits in 6 GHz without 802.11ax; allowed: together with ieee80211ax=1",
-        )
+        raise options.source.error(options.place("op_class"), phrase("hostapd.six_without_ax"))
     asked = _amendment(options, band)
     off = _off(options, mode, band) if asked else ""
     if asked and not off:
@@ -76,7 +71,7 @@ def write(options: Options, draft: Draft) -> str:
     standard = {"5 GHz": "802.11a"}.get(band, "802.11b" if mode == "b" else "802.11g")
     draft.say("phy", "standard", standard, off or why)
     if asked:
-        draft.unread.append(f"{asked[0]}=1 has no effect: {off}")
+        draft.unread.append(phrase("hostapd.no_effect", asked=asked[0], off=off))
     return standard
 
 
@@ -87,7 +82,7 @@ def _mode(options: Options) -> str:
     place = options.place("hw_mode")
     mode = word(options.source, place, options.value("hw_mode"), _MODES)
     if mode == "ad":
-        raise options.source.error(place, "802.11ad (60 GHz) is not modelled")
+        raise options.source.error(place, phrase("hostapd.ad"))
     return mode
 
 
@@ -102,11 +97,12 @@ def _band(options: Options, mode: str, channel: int) -> tuple[str, str]:
     """Return the band, and the line that sets it."""
     if options.whole("op_class", 0, 255) in _SIX_GHZ:
         return "6 GHz", options.why("op_class")
-    why = options.why("hw_mode") if options.has("hw_mode") else "no hw_mode: hostapd uses b"
+    why = options.why("hw_mode") if options.has("hw_mode") else phrase("hostapd.no_mode")
     is_low = mode in ("b", "g") or (mode == "any" and 0 < channel <= 14)
     if channel and mode != "any" and is_low != (channel <= 14):
         raise options.source.error(
-            options.place("channel"), f"hw_mode={mode} has no channel {channel}"
+            options.place("channel"),
+            phrase("hostapd.no_channel", mode=mode, channel=channel),
         )
     return "2.4 GHz" if is_low else "5 GHz", why
 
@@ -130,27 +126,25 @@ def _off(options: Options, mode: str, band: str) -> str:
     if band == "6 GHz":
         return ""
     if mode == "b":
-        return "hostapd turns HT off with hw_mode=b"
+        return phrase("hostapd.mode_b")
     wpa = options.whole("wpa", 0, 3) or 0
     if not wpa and any(options.has(f"wep_key{index}") for index in range(4)):
-        return "hostapd turns HT and later off with WEP"
+        return phrase("hostapd.wep")
     pairwise = set((options.value("wpa_pairwise") or "TKIP").split())
     rsn = set(options.value("rsn_pairwise").split()) or (pairwise if wpa & 2 else set())
     if wpa & 1 and not pairwise & {"CCMP", "TKIP"}:
-        raise options.source.error(
-            options.place("wpa_pairwise"), "hostapd exits; allowed: TKIP or CCMP with wpa=1"
-        )
+        raise options.source.error(options.place("wpa_pairwise"), phrase("hostapd.wpa_cipher"))
     if wpa and "CCMP" not in pairwise and not rsn & _STRONG:
         given = options.has("wpa_pairwise") or options.has("rsn_pairwise")
-        what = "no pairwise cipher is CCMP or GCMP"
-        default = "" if given else " (the default is TKIP)"
-        return f"hostapd turns HT and later off: {what}{default}"
+        what = phrase("hostapd.no_ccmp")
+        default = "" if given else phrase("hostapd.default_tkip")
+        return phrase("hostapd.ht_off", what=what, default=default)
     if options.flag("disable_11n"):
-        return f"{options.why('disable_11n')}: stations need HT for all later standards"
+        return phrase("hostapd.disabled_11n", reason=options.why("disable_11n"))
     if not options.flag("ieee80211n"):
-        return "ieee80211n is not 1: stations need HT for all later standards"
+        return phrase("hostapd.no_11n")
     if not has_wmm(options):
-        return f"{options.why('wmm_enabled')}: without WMM, stations do not use HT or later"
+        return phrase("hostapd.no_wmm", reason=options.why("wmm_enabled"))
     return ""
 
 
@@ -166,23 +160,18 @@ def _width(options: Options, draft: Draft, band: str, channel: int) -> int:
     elif band == "5 GHz" and number in _WIDTHS:
         width, why = _WIDTHS[number], options.why(key)
         if not offset:
-            raise source.error(
-                options.place(key),
-                f"hostapd exits; allowed: {width} MHz together with [HT40+] or [HT40-] in ht_capab",
-            )
+            raise source.error(options.place(key), phrase("hostapd.no_secondary", width=width))
         _check_center(options, key, number, channel)
     elif offset:
         width, why = 40, options.why("ht_capab")
     if band == "5 GHz" and number == 0 and key:
         _check_center_of_40(options, key, channel, offset)
     if band == "2.4 GHz" and number in _WIDTHS:
-        draft.unknown.append(f"{options.why(key)}: not in 2.4 GHz; {width} MHz is used instead")
+        draft.unknown.append(phrase("hostapd.not_in_24", key=options.why(key), width=width))
     if width == 40 and band == "2.4 GHz":
-        draft.unknown.append(
-            "40 MHz in 2.4 GHz: hostapd uses 20 MHz if its scan finds a network on these channels"
-        )
+        draft.unknown.append(phrase("hostapd.scan_of_40"))
     if number == 3:
-        draft.unknown.append("80+80 MHz: one channel of 160 MHz is used instead")
+        draft.unknown.append(phrase("hostapd.two_channels"))
     draft.say("phy", "channel_width", f"{width} MHz", why)
     return width
 
@@ -214,8 +203,12 @@ def _secondary(options: Options, band: str, channel: int) -> int:
     if not allowed:
         raise options.source.error(
             options.place("ht_capab"),
-            f"[HT40{'+' if offset > 0 else '-'}] pairs channel {channel} with {other}, which is "
-            "not allowed: hostapd exits, or uses 20 MHz",
+            phrase(
+                "hostapd.not_paired",
+                offset="+" if offset > 0 else "-",
+                channel=channel,
+                other=other,
+            ),
         )
     return offset
 
@@ -230,21 +223,17 @@ def _check_center(options: Options, key: str, number: int, channel: int) -> None
     index = options.whole(center, 0, 233) or 0
     second = options.whole(key.replace("chwidth", "centr_freq_seg1_idx"), 0, 233) or 0
     if number == 9:
-        raise source.error(options.place(key), "hostapd exits; allowed: 320 MHz only in 6 GHz")
+        raise source.error(options.place(key), phrase("hostapd.width_320"))
     if (number == 3) != bool(second):
-        raise source.error(
-            options.place(key), "allowed: 80+80 MHz only together with centr_freq_seg1_idx"
-        )
+        raise source.error(options.place(key), phrase("hostapd.width_80_80"))
     if number == 2 and key.startswith("vht") and "[VHT160" not in options.value("vht_capab"):
-        raise source.error(
-            options.place(key),
-            "hostapd exits; allowed: 160 MHz together with [VHT160] in vht_capab",
-        )
+        raise source.error(options.place(key), phrase("hostapd.width_160"))
     most = 14 if number == 2 else 6
     if channel and abs(index - channel) not in range(2, most + 1, 4):
         place = options.place(center) if options.has(center) else options.place(key)
         raise source.error(
-            place, f"channel {channel} is not within {_WIDTHS[number]} MHz around channel {index}"
+            place,
+            phrase("hostapd.not_within", channel=channel, widths=_WIDTHS[number], index=index),
         )
 
 
@@ -255,8 +244,7 @@ def _check_center_of_40(options: Options, key: str, channel: int, offset: int) -
     if channel and index and index != channel + offset // 2:
         raise options.source.error(
             options.place(center),
-            f"hostapd exits without {key}, because channel {index} is not the center of "
-            f"{40 if offset else 20} MHz",
+            phrase("hostapd.not_the_center", key=key, index=index, offset=40 if offset else 20),
         )
 
 
@@ -266,27 +254,35 @@ def _guard_interval(options: Options, draft: Draft, width: int) -> None:
     flag = f"[SHORT-GI-{width}]"
     if flag in options.value(key):
         why = f"{options.source.short}:{options.known[key].line}: {key} has {flag}"
-        draft.say("phy", "guard_interval", "400 ns", f"{why}; stations are assumed to support it")
+        draft.say("phy", "guard_interval", "400 ns", phrase("hostapd.assumed_support", why=why))
     else:
-        draft.say("phy", "guard_interval", "800 ns", f"{key} has no {flag}")
+        draft.say(
+            "phy",
+            "guard_interval",
+            "800 ns",
+            phrase("hostapd.no_flag", key=key, flag=flag),
+        )
 
 
 def _tell(options: Options, draft: Draft, band: str, standard: str) -> None:
     """List options that have no effect in this band, and a band that hostapd chooses."""
     if options.value("hw_mode") == "any" and not _channel(options):
-        draft.unknown.append(
-            f"{options.why('hw_mode')}: hostapd chooses the band; {band} is assumed"
-        )
+        draft.unknown.append(phrase("hostapd.any_band", reason=options.why("hw_mode"), band=band))
     if band == "2.4 GHz" and options.flag("ieee80211ac"):
         draft.unknown.append(
-            f"{options.why('ieee80211ac')}: VHT does not exist in 2.4 GHz; {standard} is used"
+            phrase("hostapd.vht_in_24", reason=options.why("ieee80211ac"), standard=standard)
         )
     for key in ("ht_capab", "vht_capab"):
         listed = " ".join(f"[{one}]" for one in _AIR.findall(options.value(key)))
         if listed and (key == "ht_capab" or standard != "802.11n"):
             draft.unread.append(
-                f"{options.source.short}:{options.known[key].line}: {key} {listed}: lengths, "
-                "coding and beamforming of PPDUs, and power save of antennas are not followed"
+                phrase(
+                    "hostapd.not_followed",
+                    short=options.source.short,
+                    line=options.known[key].line,
+                    key=key,
+                    listed=listed,
+                )
             )
     if band == "6 GHz" and not (options.whole("wpa", 0, 3) or 0) & 2:
-        draft.unknown.append("wpa: hostapd exits in 6 GHz without RSN (WPA3)")
+        draft.unknown.append(phrase("hostapd.no_rsn"))

@@ -16,7 +16,7 @@ from airtcp.importer.draft import OF_LINUX, Draft, Said, time_text
 from airtcp.importer.marks import category_of, priority_of, tell_newer
 from airtcp.importer.options import unfollowed
 from airtcp.importer.samples import mean_over_time, of_the_test
-from airtcp.importer.source import Node, Source, without_addresses
+from airtcp.importer.source import Node, Source, phrase, without_addresses
 from airtcp.results.measured import Measurement, Unfollowed
 from airtcp.stats import Interval
 
@@ -58,11 +58,11 @@ def parse_stream(source: Source) -> Node:
         try:
             event = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise source.error(f"line {number}", "is not JSON: the stream ends in it") from error
+            raise source.error(f"line {number}", phrase("iperf3.cut_off")) from error
         if not isinstance(event, dict) or not isinstance(event.get("event"), str):
-            raise source.error(f"line {number}", "is not an event; allowed: event and data")
+            raise source.error(f"line {number}", phrase("iperf3.not_an_event"))
         if event["event"] == "start" and "start" in whole:
-            message = "begins a second result; allowed: one result in a file"
+            message = phrase("iperf3.second_result")
             raise source.error(f"line {number}", message)
         if event["event"] == "interval":
             whole["intervals"].append(event.get("data"))
@@ -83,10 +83,10 @@ class _Test:
         if error := top.get("error").text():
             host = top.get("start", "connecting_to", "host").text() or "\0"
             error = without_addresses(error.replace(host, "the server"))
-            raise top.source.error("error", f"iperf3 did not finish: {error}")
+            raise top.source.error("error", phrase("iperf3.not_finished", error=error))
         test = top.get("start", "test_start")
         if not test.table():
-            raise top.source.error("start.test_start", "is missing; allowed: iperf3 -J of a client")
+            raise top.source.error("start.test_start", phrase("iperf3.no_test"))
         self.top, self.test = top, test
         self.protocol = test.get("protocol").text()
         if self.protocol not in ("TCP", "UDP"):
@@ -140,7 +140,7 @@ class _Test:
             node = end.get(name + ending)
             if node.table():
                 return node
-        raise self.top.source.error(f"end.sum_received{ending}", "is missing: nothing was measured")
+        raise self.top.source.error(f"end.sum_received{ending}", phrase("iperf3.no_sum"))
 
     def only_sent(self, ending: str) -> bool:
         """Whether this end is a server that sent (-R, --bidir): it does not know what arrived."""
@@ -199,15 +199,9 @@ def measurement(top: Node) -> Measurement:
         found = {"goodput_bps": mean_over_time(_samples(test, ending), mean)}
         if test.is_too_short(ending):
             found = {}
-            others.append(
-                f"goodput of the {direction}: unknown, because the test ended before the receiver "
-                "reported anything"
-            )
+            others.append(phrase("iperf3.no_report", direction=direction))
         elif test.only_sent(ending):
-            others.append(
-                f"goodput of the {direction}: bytes sent, because this end does not know how many "
-                "arrived"
-            )
+            others.append(phrase("iperf3.bytes_sent", direction=direction))
         elif test.is_udp:
             found |= _of_udp(sums)
         if test.job is not None and found:
@@ -238,8 +232,7 @@ def _conditions(test: _Test) -> Iterator[Unfollowed]:
     if test.target_bps is not None and not test.is_udp:
         rate = f"{test.target_bps / 1e6:g} Mb/s"
         yield Unfollowed(
-            f"iperf3 -b: each of {test.streams} connections sends at most {rate}; this scenario "
-            "does not limit them",
+            phrase("iperf3.limited", streams=test.streams, rate=rate),
             above_bps=test.target_bps * test.streams * len(test.directions),
         )
     for line in test.named():
@@ -310,13 +303,11 @@ def add_flow(top: Node, draft: Draft) -> None:
     ]
     flow = {
         "stations": Said("station", ""),
-        "direction": Said(
-            direction, f"{name}: start.test_start: {how}; the client is taken as the station"
-        ),
+        "direction": Said(direction, phrase("iperf3.client_is_station", name=name, how=how)),
     }
     if test.streams > 1 and not test.is_udp:
         flow["connections"] = Said(
-            test.streams, f"{name}: start.test_start.num_streams = {test.streams}"
+            test.streams, phrase("iperf3.streams", name=name, streams=test.streams)
         )
     if test.is_udp:
         flow["application"] = _udp(test, name, draft)
@@ -329,18 +320,15 @@ def add_flow(top: Node, draft: Draft) -> None:
     omitted = test.test.get("omit").number(most=3600.0) or 0.0
     times = {
         "warmup": (omitted, "start.test_start.omit"),
-        "duration": (test.duration_s, "the seconds of end.sum_received"),
+        "duration": (test.duration_s, phrase("iperf3.seconds")),
     }
     if test.job is not None:
-        long = "time enough for the transfer to end"
+        long = phrase("iperf3.time_enough")
         times = {"duration": (max(_PATIENCE * test.duration_s, _LEAST_S), long)}
         if omitted:
-            draft.unread.append(f"{name}: start.test_start.omit: the transfer begins without it")
+            draft.unread.append(phrase("iperf3.omit", name=name))
     elif not test.is_udp and (test.test.get("bytes").value or test.test.get("blocks").value):
-        draft.unread.append(
-            f"{name}: -n or -k with --bidir: the first direction that has sent all ends the test; "
-            "both send for the measured time"
-        )
+        draft.unread.append(phrase("iperf3.both_ways", name=name))
     for key, (seconds, where) in times.items():
         text = time_text(seconds)
         draft.say("run", key, text, f"{name}: {where}")
@@ -349,7 +337,7 @@ def add_flow(top: Node, draft: Draft) -> None:
 def _bulk(test: _Test, name: str) -> Said:
     """Return a transfer; with a rate per connection, the sender writes a block at a time (-l)."""
     table: dict[str, Any] = {"kind": "bulk"}
-    about = "as much as TCP can send"
+    about = phrase("iperf3.as_much")
     if test.job is not None:
         size, about = test.job
         table["size"] = f"{math.ceil(size / test.streams)} B"
@@ -381,18 +369,23 @@ def _mark(test: _Test, name: str, draft: Draft) -> None:
         if not classify:
             draft.tables.pop("mac.classify", None)
         draft.unread.append(
-            f"{name}: start.test_start.tos = {tos}: {category}, and an earlier test has {given}: "
-            f"the scenario sends all {'UDP' if test.is_udp else 'TCP'} in AC_BE, so the test with "
-            "the higher priority gets less than measured, and the other one more"
+            phrase(
+                "iperf3.two_marks",
+                name=name,
+                tos=tos,
+                category=category,
+                given=given,
+                is_udp="UDP" if test.is_udp else "TCP",
+            )
         )
         return
     if category == "AC_BE":
         tell_newer(tos, f"{name}: start.test_start.tos = {tos}", draft)
         return
-    why = f"{name}: start.test_start.tos = {tos}, user priority {priority_of(tos)}"
+    why = phrase("iperf3.mark", name=name, tos=tos, tos_2=priority_of(tos))
     standard = draft.tables["phy"]["standard"].value
     if standard in ("802.11a", "802.11b", "802.11g") and "mac.edca" not in draft.tables:
-        draft.unread.append(f"{why}: without WMM a mark has no effect")
+        draft.unread.append(phrase("iperf3.no_wmm", why=why))
         return
     for key in keys:
         draft.say("mac.classify", key, category, why)
@@ -410,15 +403,12 @@ def _udp(test: _Test, name: str, draft: Draft) -> Said:
     # iperf3 counts only payload, a scenario the IP packet.
     packet = size + _HEADERS
     if packet > _MOST_PACKET:
-        draft.unread.append(
-            f"{name}: IP fragments datagrams of {size:.0f} B; the scenario has packets of "
-            f"{_USUAL} B at the same rate"
-        )
+        draft.unread.append(phrase("iperf3.fragments", name=name, size=size, usual=_USUAL))
         packet, size = float(_USUAL), float(_USUAL - _HEADERS)
     text = f"{rate * packet / size:.0f} b/s" if rate else "saturated"
     table: dict[str, Any] = {"kind": "udp", "packet": f"{packet:.0f} B", "rate": text}
     streams = f", {test.streams} streams together" if test.streams > 1 else ""
-    return Said(table, f"{name}: start.test_start: blksize, target_bitrate{streams}")
+    return Said(table, phrase("iperf3.datagrams", name=name, streams=streams))
 
 
 def _tcp(test: _Test, name: str, draft: Draft) -> Said:
@@ -431,10 +421,7 @@ def _tcp(test: _Test, name: str, draft: Draft) -> Said:
         # -M sets the option of the SYN; timestamps reduce the payload.
         mss = fixed - _TIMESTAMPS
     if mss and mss + _TCP_HEADERS > _MOST_PACKET:
-        draft.unread.append(
-            f"{name}: segments of {mss:.0f} B do not fit into an 802.11 frame; Linux's default "
-            "MSS is used"
-        )
+        draft.unread.append(phrase("iperf3.large_mss", name=name, mss=mss))
     elif mss:
         table["mss"] = f"{mss:.0f} B"
         told.append("start.tcp_mss" if fixed else "start.tcp_mss_default")
@@ -447,10 +434,8 @@ def _tcp(test: _Test, name: str, draft: Draft) -> Said:
         table["congestion"] = OF_LINUX[sender]
         told.append("end.sender_tcp_congestion")
     elif sender:
-        draft.unknown.append(f"congestion control {sender}: CUBIC, Linux's default, is used")
+        draft.unknown.append(phrase("iperf3.other_congestion", sender=sender))
     else:
-        draft.unknown.append(
-            f"the congestion control, which {name} does not report: CUBIC is assumed"
-        )
+        draft.unknown.append(phrase("iperf3.unknown_congestion", name=name))
     about = f"{name}: {', '.join(told)}; " if told else ""
-    return Said(table, f"{about}otherwise Linux defaults")
+    return Said(table, phrase("iperf3.linux", about=about))

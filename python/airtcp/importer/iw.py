@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from airtcp.high_rate import HighRate, NoSuchRateError
 from airtcp.importer.draft import Draft, Said
 from airtcp.importer.scans import band_of
-from airtcp.importer.source import Source
+from airtcp.importer.source import Source, phrase
 from airtcp.results.measured import Measurement
 from airtcp.stats import Interval
 
@@ -74,7 +74,7 @@ def _sections(source: Source) -> list[_Station]:
         elif (match := _VALUE.match(line)) and found:
             found[-1].values[match[1].strip()] = match[2] or ""
         elif not (found and line[:1].isspace()):
-            raise source.error(f"line {number}", "is not a line of iw station dump or survey dump")
+            raise source.error(f"line {number}", phrase("iw.not_a_dump"))
     return found
 
 
@@ -95,7 +95,7 @@ def measurement(source: Source) -> Measurement:
     shown = in_use or channels[:_MOST_CHANNELS]
     others += [_channel(one) for one in shown]
     if len(channels) > len(shown) and not in_use:
-        others.append(f"{len(channels) - len(shown)} more channels, none in use")
+        others.append(phrase("iw.channels", channels=len(channels) - len(shown)))
     return Measurement(source.short, values, others=tuple(others))
 
 
@@ -114,7 +114,9 @@ def _told(group: str, one: _Station) -> list[str]:
     lines = []
     if sent and again is not None:
         failures = "" if failed is None else f", {failed:.0f} given up"
-        lines.append(f"{group}: {again / (sent + again):.1%} of sent frames are retries{failures}")
+        lines.append(
+            phrase("iw.retries", group=group, again=again / (sent + again), failures=failures)
+        )
     for key in ("signal", "tx bitrate", "rx bitrate", "expected throughput"):
         if key in one.values:
             lines.append(f"{group}: {key} {one.values[key]}")
@@ -130,7 +132,7 @@ def _channel(one: _Station) -> str:
     for key, word in (("transmit", "transmits"), ("receive", "receives")):
         if (value := one.number(f"channel {key} time")) is not None:
             parts.append(f"{word} {value / active:.1%}")
-    return f"channel at {one.values.get('frequency', '?')}: {', '.join(parts)} of the time"
+    return phrase("iw.channel", value=one.values.get("frequency", "?"), parts=parts)
 
 
 def _groups(source: Source) -> dict[str, list[_Station]]:
@@ -213,9 +215,7 @@ def add_stations(source: Source, draft: Draft) -> None:
     """Write groups of stations with their rates. Raises ScenarioError without any station."""
     groups = _groups(source)
     if not groups:
-        raise source.error(
-            "", "has no station; allowed: iw station dump (use a channel survey with --measured)"
-        )
+        raise source.error("", phrase("iw.no_station"))
     name = source.short
     draft.names.append(name)
     _check_modelled(source, groups)
@@ -234,14 +234,10 @@ def add_stations(source: Source, draft: Draft) -> None:
             }
         )
         if rates := [rate for one in stations if _is_other(rate := _rate(one))]:
-            draft.unread.append(
-                f"{group}: {rates[0].why}: not the rate of its MCS, streams, width and guard "
-                "interval, which are used: it is of a resource unit (OFDMA), with DCM, or of a "
-                "channel of 5 or 10 MHz"
-            )
+            draft.unread.append(phrase("iw.other_rate", group=group, why=rates[0].why))
     if any("mesh plink" in one.values for of in groups.values() for one in of):
-        draft.unread.append(f"{name}: mesh plink: mesh peers, which are not modelled")
-    draft.unknown.append(f"{name}: rates are those of the last frames, which vary")
+        draft.unread.append(phrase("iw.mesh", name=name))
+    draft.unknown.append(phrase("iw.last_frames", name=name))
     told = measurement(source)
     draft.measured += list(told.others)
 
@@ -254,7 +250,10 @@ def _check_modelled(source: Source, groups: dict[str, list[_Station]]) -> None:
         is_fast = rate.form == "HT" and float(text.split()[0]) > _FASTEST_HT
         if "S1G-MCS" in text or is_fast:
             other = "802.11ad (60 GHz)" if is_fast else "802.11ah"
-            raise source.error(f"line {one.line}: tx bitrate {text}", f"{other} is not modelled")
+            raise source.error(
+                f"line {one.line}: tx bitrate {text}",
+                phrase("iw.not_modelled", other=other),
+            )
 
 
 def _say_radio(name: str, rates: Sequence[_Rate], band: str, draft: Draft) -> None:
@@ -265,7 +264,7 @@ def _say_radio(name: str, rates: Sequence[_Rate], band: str, draft: Draft) -> No
     widest = max(rate.width_mhz for rate in rates)
     has_dsss = any(map(_is_dsss, rates))
     if not any(rate.keys for rate in rates):
-        draft.unknown.append(f"{name}: the standard, which it does not tell: 802.11ax stands")
+        draft.unknown.append(phrase("iw.no_standard", name=name))
         newest = "HE"
     guess = "5 GHz" if newest else "2.4 GHz"
     why = f"{name}: freq"
@@ -274,16 +273,16 @@ def _say_radio(name: str, rates: Sequence[_Rate], band: str, draft: Draft) -> No
     elif not band and has_dsss and newest != "VHT":
         band, why = "2.4 GHz", f"{name}: a rate of 802.11b"
     if not band:
-        draft.unknown.append(f"{name}: the band, which it does not tell: {guess} stands")
+        draft.unknown.append(phrase("iw.no_band", name=name, guess=guess))
     if not newest:
         is_b = all(map(_is_dsss, rates))
         old = "802.11a" if band == "5 GHz" else "802.11b" if is_b else "802.11g"
         draft.say("phy", "standard", old, f"{name}: rates")
         return
-    draft.say("phy", "standard", _STANDARDS[newest], f"{name}: the newest format of a rate")
+    draft.say("phy", "standard", _STANDARDS[newest], phrase("iw.newest", name=name))
     if band:
         draft.say("phy", "band", band, why)
-    draft.say("phy", "channel_width", f"{widest or 20} MHz", f"{name}: the widest rate")
+    draft.say("phy", "channel_width", f"{widest or 20} MHz", phrase("iw.widest", name=name))
 
 
 def _keys(rate: _Rate, group: str, name: str, draft: Draft) -> dict[str, Said]:
@@ -298,7 +297,7 @@ def _keys(rate: _Rate, group: str, name: str, draft: Draft) -> dict[str, Said]:
     lacks = (known and _is_dsss(rate) and not is_low) or rate.form in _LACKS.get(band, ())
     widest = int(phy["channel_width"].value.split()[0]) if "channel_width" in phy else _WIDEST
     if not rate.keys or is_newer or lacks or rate.width_mhz > widest:
-        draft.unread.append(f"{group}: {why}: not a rate of this radio; the highest is used")
+        draft.unread.append(phrase("iw.not_a_rate", group=group, why=why))
         return {}
     if len(rate.keys) == 4:
         mcs, streams, width, guard_ns = rate.keys
@@ -314,7 +313,6 @@ def _keys(rate: _Rate, group: str, name: str, draft: Draft) -> dict[str, Said]:
         return table
     older_name = "802.11b" if _is_dsss(rate) else "802.11g" if is_low else "802.11a"
     draft.unknown.append(
-        f"{group}: {rate.why}: a station of {older_name} stands; of an idle newer one, this is the "
-        "rate of management frames"
+        phrase("iw.older_station", group=group, why=rate.why, older_name=older_name)
     )
     return {"standard": Said(older_name, why), **table}

@@ -10,6 +10,7 @@ import re
 from typing import Final
 
 from airtcp.importer.draft import Draft
+from airtcp.importer.source import phrase
 
 _CATEGORIES: Final = (
     *("AC_BE", "AC_BK", "AC_BK", "AC_BE"),
@@ -45,6 +46,4 @@ def tell_newer(tos: int, place: str, draft: Draft) -> None:
     """List a mark whose access category depends on the version of Linux."""
     newer = _CATEGORIES[_NEWER.get(tos >> 2, priority_of(tos))]
     if newer != (older := category_of(tos)):
-        draft.unread.append(
-            f"{place}: {older} up to Linux 6.7, as used here; {newer} since 6.8 (RFC 8325)"
-        )
+        draft.unread.append(phrase("marks.newer_kernel", place=place, older=older, newer=newer))

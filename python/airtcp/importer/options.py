@@ -7,6 +7,7 @@ from functools import cache
 from typing import Final, Literal, NamedTuple
 
 from airtcp.data import beside
+from airtcp.importer.source import phrase
 
 #: No frame is longer.
 _NO_FRAGMENTS: Final = 2346
@@ -25,7 +26,7 @@ class Option(NamedTuple):
 PROGRAMS: Final[Mapping[str, str]] = {
     "hostapd": "hostapd 2.10 and 2.11",
     "iperf3": "iperf3 3.12 to 3.21",
-    "iperf3-command": "the command line of iperf3 3.12 to 3.21",
+    "iperf3-command": phrase("iperf3.command_line"),
     "flent": "flent 2.2",
     "uci-device": "OpenWrt's wifi-device",
     "uci-iface": "OpenWrt's wifi-iface",

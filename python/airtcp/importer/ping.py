@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from airtcp.importer.draft import Draft, Said, time_text
-from airtcp.importer.source import Source
+from airtcp.importer.source import Source, phrase
 from airtcp.results.measured import Measurement
 
 #: A number, with the decimal point or comma of the language, and milliseconds.
@@ -124,9 +124,9 @@ def read_ping(source: Source) -> Pings:
         elif _LOST.search(line):
             lost += 1
     if len(hosts) > 1:
-        raise source.error("", f"has pings of {len(hosts)} hosts; allowed: one host in a file")
+        raise source.error("", phrase("ping.several_hosts", hosts=len(hosts)))
     if not trips:
-        raise source.error("", "has no ping response")
+        raise source.error("", phrase("ping.no_response"))
     total = sum(count for _, count in means)
     mean = sum(mean * count for mean, count in means) / total if means else None
     if numbers and summary is None:
@@ -160,7 +160,7 @@ def path_of(name: str, least_ms: float) -> Said | None:
     """Return half of the shortest ping of a file as a path; None if there is no path."""
     if least_ms < _LEAST_MS:
         return None
-    why = f"{name}: half of the shortest ping, {least_ms:.3g} ms"
+    why = phrase("ping.half_of_ping", name=name, least_ms=least_ms)
     return Said([{"delay": time_text(least_ms / 2e3)}], why)
 
 
@@ -170,10 +170,7 @@ def add_path(pings: Pings, draft: Draft) -> None:
     least = pings.at(0.0)
     path = path_of(pings.source.short, least)
     if path is None:
-        draft.unknown.append(
-            f"{pings.source.short}: the shortest ping takes {least:.3g} ms: no path behind the "
-            "access point is assumed"
-        )
+        draft.unknown.append(phrase("ping.no_path", short=pings.source.short, least=least))
         return
     for flow in draft.flows:
         flow.setdefault("path", path)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from airtcp.importer.source import Source, shown
+from airtcp.importer.source import Source, phrase, shown
 
 #: A MAC address.
 MAC: Final = r"[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5}"
@@ -122,9 +122,9 @@ def power_note(source: Source) -> str:
     """Explain the unit of a scan's powers; "" if they are in dBm."""
     kind = _kind(source)
     if kind == "netsh":
-        return "powers: in percent; 100 % is -50 dBm or more, 0 % is -100 dBm (Windows)"
+        return phrase("scans.percent_windows")
     if kind in ("nmcli", "terse"):
-        return "powers: in percent; 100 % is -40 dBm or more, 0 % is -100 dBm (nmcli)"
+        return phrase("scans.percent_nmcli")
     return ""
 
 
@@ -145,9 +145,7 @@ def scanned(source: Source) -> list[Reading]:
 def _percent(source: Source, place: str, text: str) -> int:
     found = re.fullmatch(r"(\d{1,3}) ?%?", text.strip())
     if found is None or int(found[1]) > 100:
-        raise source.error(
-            f"{place}: signal", f"{shown(text)} is not a percentage; allowed: 0 to 100 %"
-        )
+        raise source.error(f"{place}: signal", phrase("scans.not_a_percentage", text=shown(text)))
     return int(found[1])
 
 
@@ -160,7 +158,7 @@ def _of_netsh(source: Source) -> Iterator[Reading]:
     lines = source.text.splitlines()
     starts = [place for place, line in enumerate(lines) if _NETSH.match(line)]
     if not starts:
-        raise source.error("", "has networks, but no access point; run netsh with mode=bssid")
+        raise source.error("", phrase("scans.no_access_point"))
     ssid = ""
     for number, line in enumerate(lines):
         ssid = name[1].strip() if (name := _SSID.match(line)) else ssid
@@ -181,7 +179,7 @@ def _of_netsh(source: Source) -> Iterator[Reading]:
         signal = _percent(source, place, first(r"\d+ ?%"))
         channel = int(first(r"\d{1,3}") or 0)
         if not 1 <= channel <= 233:
-            raise source.error(f"{place}: channel", "is missing; allowed: 1-233")
+            raise source.error(f"{place}: channel", phrase("scans.no_channel"))
         rssi = first(r"-\d{1,3}( ?dBm)?")
         ghz = first(r"\d([.,]\d)? GHz").replace(",", ".")
         yield Reading(
@@ -212,7 +210,7 @@ def _rows(source: Source) -> Iterator[_Row]:
         if head[0] in ("IN-USE", "*") and cells[0] != "*":
             cells.insert(0, "")
         if len(cells) < head.index("SIGNAL") + 1:
-            raise source.error(f"line {number}", "has fewer columns than the header")
+            raise source.error(f"line {number}", phrase("scans.few_columns"))
         yield number, dict(zip(head, cells, strict=False))
 
 
@@ -223,10 +221,7 @@ def _terse_rows(source: Source) -> Iterator[_Row]:
         counts = [one for one in cells if _COUNT.fullmatch(one)]
         addresses = [one for one in cells if re.fullmatch(r"[0-9A-F:]{17}", one)]
         if len(counts) < 2 or not addresses:
-            raise source.error(
-                f"line {number}",
-                "lacks columns; allowed: output of nmcli -t -f BSSID,SSID,CHAN,FREQ,SIGNAL",
-            )
+            raise source.error(f"line {number}", phrase("scans.lacks_columns"))
         freq = next((one for one in cells if re.fullmatch(r"\d{4} MHz", one)), "")
         if freq and int(counts[1]) == channel_of(int(freq[:4])) != int(counts[0]):
             counts = [counts[1], counts[0]]
@@ -239,14 +234,14 @@ def _terse_rows(source: Source) -> Iterator[_Row]:
 def _of_nmcli(source: Source, number: int, row: dict[str, str]) -> Reading:
     place = f"line {number}"
     if not re.fullmatch(MAC, row["BSSID"]):
-        raise source.error(f"{place}: bssid", "is not a MAC address")
+        raise source.error(f"{place}: bssid", phrase("scans.not_an_address"))
     signal = _percent(source, place, row["SIGNAL"])
     freq = re.match(r"\d{4}", row.get("FREQ", ""))
     mhz = int(freq[0]) if freq else 0
     text = next((row[name] for name in ("CHAN", "KANAL", "CANAL") if name in row), "")
     channel = channel_of(mhz) if mhz else int(text) if _COUNT.fullmatch(text) else 0
     if not 1 <= channel <= 233:
-        raise source.error(f"{place}: channel", f"{shown(text)} is not a channel; allowed: 1-233")
+        raise source.error(f"{place}: channel", phrase("scans.not_a_channel", text=shown(text)))
     return Reading(
         "here",
         row["BSSID"].lower(),
@@ -266,7 +261,7 @@ def _of_airport(source: Source) -> Iterator[Reading]:
             continue
         row = re.match(rf" *(.*?) *({MAC}) +(-\d{{1,3}}) +(\d{{1,3}})(\S*)", line)
         if row is None or not 1 <= int(row[4]) <= 233:
-            raise source.error(f"line {number}", "is no line of airport -s")
+            raise source.error(f"line {number}", phrase("scans.not_airport"))
         band = band_of(int(row[4]))
         width = width_of_channel(row[4] + row[5])
         yield Reading("here", row[2].lower(), row[1], int(row[4]), float(row[3]), width, -1, band)
@@ -283,7 +278,7 @@ def _of_iwlist(source: Source) -> Iterator[Reading]:
         power = re.search(r"Signal level[=:](-\d+) dBm|Signal level[=:](\d{1,3})/100", block)
         ghz = re.search(r"Frequency:(\d\.\d+) GHz", block)
         if power is None or ghz is None:
-            raise source.error(place, "has no signal level or frequency in this cell")
+            raise source.error(place, phrase("scans.no_signal"))
         mhz = round(float(ghz[1]) * 1000.0)
         rssi = float(power[1]) if power[1] else int(power[2]) / 2 - 100.0
         ssid = re.search(r'ESSID:"(.*)"', block)
@@ -301,7 +296,7 @@ def _of_iw(source: Source) -> list[Reading]:
         signal = re.search(r"(?m)^[ \t]*signal: (-?\d+(?:\.\d+)?) dBm", block)
         mhz = re.search(r"(?m)^[ \t]*freq: (\d{4})", block)
         if match is None:
-            raise source.error(f"line {line}", "is not a line of iw scan")
+            raise source.error(f"line {line}", phrase("scans.not_iw"))
         if signal is not None and mhz is not None:
             found.append(_of_bss(match[1], block, int(mhz[1]), float(signal[1])))
         line += block.count("\n")

@@ -16,18 +16,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from airtcp import phrases
 from airtcp.exceptions import ScenarioError, one_line
+
+
+def phrase(name: str, /, **values: object) -> str:
+    """Return the sentence `importer.NAME`."""
+    return phrases.phrase(f"importer.{name}", **values)
+
 
 #: The most bytes read from a file, after decompression.
 MOST_BYTES: Final = 64 * 2**20
 
 _GZIP: Final = b"\x1f\x8b"
-KINDS: Final = (
-    "a capture (pcap, pcapng), hostapd.conf, OpenWrt's /etc/config/wireless, the JSON of "
-    "iperf3 -J, a data file of flent, iw station dump, a scan (iw scan, iwlist scan, airport -s, "
-    "netsh wlan show networks mode=bssid, nmcli device wifi list), a site survey (CSV with bssid, "
-    "channel, rssi), a log of ping or fping"
-)
+KINDS: Final = phrase("source.kinds")
 _SHOWN: Final = 40
 #: A MAC address, an IPv6 address, an IPv4 address.
 _ADDRESS: Final = re.compile(
@@ -78,14 +80,12 @@ def read(path: Path) -> Source:
             else:
                 data = file.read(MOST_BYTES + 1)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise ScenarioError(
-            name, "", f"is damaged: {error}; allowed: a complete file, plain or gzip"
-        ) from error
+        raise ScenarioError(name, "", phrase("source.damaged", error=error)) from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise ScenarioError(name, "", f"cannot be read: {reason}") from error
+        raise ScenarioError(name, "", phrase("source.not_readable", reason=reason)) from error
     if len(data) > MOST_BYTES:
-        raise ScenarioError(name, "", f"is too large; allowed: {MOST_BYTES // 2**20} MiB of text")
+        raise ScenarioError(name, "", phrase("source.too_large", most=MOST_BYTES // 2**20))
     try:
         # PowerShell redirects as UTF-16.
         is_wide = data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -95,14 +95,12 @@ def read(path: Path) -> Source:
         if re.search(rb"(?m)^ *BSSID 1 *: |\dms TTL=\d", data):
             return Source(name, data.decode("latin-1"))
         line = data[: error.start].count(b"\n") + 1
-        raise ScenarioError(
-            name, f"line {line}", f"is not text (UTF-8); allowed: {KINDS}"
-        ) from error
+        raise ScenarioError(name, f"line {line}", phrase("source.not_utf8", kinds=KINDS)) from error
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
-        raise ScenarioError(name, f"line {line}", f"is binary; allowed: {KINDS}")
+        raise ScenarioError(name, f"line {line}", phrase("source.binary", kinds=KINDS))
     if not text.strip():
-        raise ScenarioError(name, "", f"is empty; allowed: {KINDS}")
+        raise ScenarioError(name, "", phrase("source.empty", kinds=KINDS))
     return Source(name, text)
 
 
@@ -121,10 +119,10 @@ def whole(source: Source, place: str, value: str, least: int, most: int) -> int:
     digits = text.removeprefix("-")
     if not (digits.isascii() and digits.isdigit() and len(digits) <= 9):
         raise source.error(
-            place, f"{shown(value)} is not a whole number; allowed: {least} to {most}"
+            place, phrase("source.not_whole", value=shown(value), least=least, most=most)
         )
     if not least <= int(text) <= most:
-        raise source.error(place, f"{text} is out of bounds; allowed: {least} to {most}")
+        raise source.error(place, phrase("source.out_of_bounds", text=text, least=least, most=most))
     return int(text)
 
 
@@ -132,7 +130,7 @@ def word(source: Source, place: str, value: str, allowed: tuple[str, ...]) -> st
     """Return a word of a closed set. Raises ScenarioError."""
     if value not in allowed:
         words = ", ".join(allowed)
-        raise source.error(place, f"{shown(value)} is unknown; allowed: {words}")
+        raise source.error(place, phrase("source.unknown_word", value=shown(value), words=words))
     return value
 
 
@@ -142,13 +140,15 @@ def parse_json(source: Source) -> Node:
         value = json.loads(source.text)
     except json.JSONDecodeError as error:
         if error.msg == "Extra data" and source.text[error.pos] in "{[":
-            message = "begins a second result; allowed: one result in a file"
+            message = phrase("source.second_result")
             raise source.error(f"line {error.lineno}", message) from error
-        raise source.error(f"line {error.lineno}", f"is not JSON: {error.msg}") from error
+        raise source.error(
+            f"line {error.lineno}", phrase("source.not_json", msg=error.msg)
+        ) from error
     except RecursionError as error:
-        raise source.error("", "is JSON that is nested too deeply") from error
+        raise source.error("", phrase("source.too_deep")) from error
     except ValueError as error:
-        raise source.error("", "is JSON with a number that is too long") from error
+        raise source.error("", phrase("source.long_number")) from error
     return Node(source, "", value)
 
 
@@ -214,11 +214,12 @@ class Node:
         """Return the value as a number, which must exist. Raises ScenarioError."""
         number = self.number(least=least, most=most)
         if number is None:
-            raise self.source.error(self.path, "is missing; allowed: a number")
+            raise self.source.error(self.path, phrase("source.no_number"))
         return number
 
     def wrong(self, allowed: str) -> ScenarioError:
         """Return the error that the value is not one of the allowed ones."""
         return self.source.error(
-            self.path, f"{shown(self.value)} is not allowed here; allowed: {allowed}"
+            self.path,
+            phrase("source.not_allowed", value=shown(self.value), allowed=allowed),
         )

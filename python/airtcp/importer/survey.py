@@ -26,7 +26,7 @@ from airtcp.importer.scans import (
     width_of,
     width_of_channel,
 )
-from airtcp.importer.source import Source, shown
+from airtcp.importer.source import Source, phrase, shown
 
 #: Names of columns in exports of NetSpot, Ekahau, WiFi Explorer, inSSIDer and others.
 _COLUMNS: Final = {
@@ -101,7 +101,9 @@ def _readings(source: Source) -> list[Reading]:
             if any(map(str.strip, row)):
                 found.append(_row(source, reader.line_num, row, columns))
     except csv.Error as error:
-        raise source.error(f"line {reader.line_num}", f"is not CSV: {error}") from error
+        raise source.error(
+            f"line {reader.line_num}", phrase("survey.not_csv", error=error)
+        ) from error
     return [one for one in found if one is not None]
 
 
@@ -120,7 +122,7 @@ def _row(
 
     bssid = text("bssid").lower().replace("-", ":")
     if not _is_mac(bssid):
-        raise source.error(f"{place}: bssid", "is not a MAC address")
+        raise source.error(f"{place}: bssid", phrase("survey.not_an_address"))
     rssi = text("rssi").lower().removesuffix("dbm").strip().replace(",", ".")
     # airodump-ng writes -1 for a driver without powers.
     if rssi in ("", "-", "n/a", "-1"):
@@ -134,9 +136,14 @@ def _row(
     if "channel" not in columns and ghz:
         channel = channel_of(round(ghz * 1000.0))
     if not 1 <= channel <= 233:
-        raise source.error(f"{place}: channel", f"{shown(text('channel'))} is none; allowed: 1-233")
+        raise source.error(
+            f"{place}: channel",
+            phrase("survey.not_a_channel", value=shown(text("channel"))),
+        )
     if not re.fullmatch(r"-?\d{1,3}(\.\d+)?", rssi) or not -120.0 <= float(rssi) <= 0.0:
-        raise source.error(f"{place}: rssi", f"{shown(text('rssi'))} is none; allowed: -120 to 0")
+        raise source.error(
+            f"{place}: rssi", phrase("survey.not_a_power", value=shown(text("rssi")))
+        )
     where = ", ".join((*texts("place"), *texts("x"), *texts("y"))) or "here"
     return Reading(
         where,
@@ -165,7 +172,7 @@ def add_survey(source: Source, draft: Draft) -> None:
     """Write a cell for each access point, and a group at each place. Raises ScenarioError."""
     readings = [one for one in _means(_readings(source)) if one.rssi_dbm >= _WEAKEST_DBM]
     if not readings:
-        raise source.error("", f"has no access point above {_WEAKEST_DBM:g} dBm")
+        raise source.error("", phrase("survey.too_weak", weakest_dbm=_WEAKEST_DBM))
     name = source.short
     draft.names.append(name)
     strongest = max(readings, key=lambda one: one.rssi_dbm)
@@ -175,13 +182,18 @@ def add_survey(source: Source, draft: Draft) -> None:
     _say_phy(name, own, draft)
     aps, left = _access_points(readings, own)
     for reason, count in left.items():
-        draft.unread.append(f"{name}: {count} access points {reason}")
+        draft.unread.append(phrase("survey.left_out", name=name, count=count, reason=reason))
     cells = {bssid: f"ap-{number}" for number, bssid in enumerate(aps, 1)}
     heard = {(one.place, one.bssid): one for one in readings if one.bssid in cells}
     places = list(dict.fromkeys(one.place for one in own if one.bssid in cells))
     if len(places) > _MOST_PLACES:
         draft.unread.append(
-            f"{name}: {len(places) - _MOST_PLACES} places after the first {_MOST_PLACES}"
+            phrase(
+                "survey.more_places",
+                name=name,
+                places=len(places) - _MOST_PLACES,
+                most_places=_MOST_PLACES,
+            )
         )
     groups = {place: f"place-{n}" for n, place in enumerate(places[:_MOST_PLACES], 1)}
     channels = {one.bssid: one.channel for one in readings}
@@ -202,9 +214,7 @@ def add_survey(source: Source, draft: Draft) -> None:
             {
                 "name": Said(group, ""),
                 "count": Said(1, about),
-                "cell": Said(
-                    cells[best.bssid], f"the strongest of its network: {best.rssi_dbm:g} dBm"
-                ),
+                "cell": Said(cells[best.bssid], phrase("survey.strongest", rssi_dbm=best.rssi_dbm)),
             }
         )
     # A cell needs a station, so add one nearby that sends nothing until it gets a flow.
@@ -214,7 +224,7 @@ def add_survey(source: Source, draft: Draft) -> None:
         draft.groups.append(
             {
                 "name": Said(group, ""),
-                "count": Said(1, "a guess, without traffic"),
+                "count": Said(1, phrase("survey.guess")),
                 "cell": Said(cell, ""),
             }
         )
@@ -225,15 +235,17 @@ def add_survey(source: Source, draft: Draft) -> None:
     ]
     guessed = _guessed(cells, groups, heard)
     guessed += [[cell, group, _NEAR_DBM] for cell, group in silent.items()]
-    draft.say("air", "received", rows + guessed, f"{name}; the last {len(guessed)} are guesses")
+    draft.say(
+        "air",
+        "received",
+        rows + guessed,
+        phrase("survey.guesses", name=name, guessed=len(guessed)),
+    )
     if note := power_note(source):
         draft.unknown.append(f"{name}: {note}")
     draft.unknown += [
-        f"{name}: powers between access points: assumed as received at the place where one of the "
-        "two is strongest; powers between stations: as the weaker of their two signals from the "
-        "same access point",
-        f"{name}: traffic of other networks: none, until you add flows to the groups of their "
-        "cells",
+        phrase("survey.assumed_powers", name=name),
+        phrase("survey.no_traffic", name=name),
     ]
 
 
@@ -241,9 +253,9 @@ def _say_phy(name: str, own: Sequence[Reading], draft: Draft) -> None:
     generation = max(one.generation for one in own)
     strongest = max(own, key=lambda one: one.rssi_dbm)
     is_low = strongest.is_low
-    why = f"{name}: the network with the strongest access point"
+    why = phrase("survey.radio_of", name=name)
     if generation < 0:
-        draft.unknown.append(f"{name} has no standard: 802.11ax is assumed")
+        draft.unknown.append(phrase("survey.no_standard", name=name))
     # 802.11ac is not defined in 2.4 GHz.
     standard = _STANDARDS[0] if is_low and generation == 1 else _STANDARDS[generation]
     draft.say("phy", "standard", "802.11ax" if generation < 0 else standard, why)
@@ -251,7 +263,7 @@ def _say_phy(name: str, own: Sequence[Reading], draft: Draft) -> None:
     there = [one.width_mhz for one in own if one.band == strongest.band]
     width = min(max(there), {"2.4 GHz": 40, "5 GHz": 160}.get(strongest.band, 320))
     if not width:
-        draft.unknown.append(f"{name} has no channel width: 20 MHz is assumed")
+        draft.unknown.append(phrase("survey.no_width", name=name))
     draft.say("phy", "channel_width", f"{width or 20} MHz", why)
 
 
@@ -278,9 +290,9 @@ def _access_points(
         if one.band != strongest.band:
             reason = "in another band"
         elif is_low and any(0 < abs(one.channel - channel) < 5 for channel in mine):
-            reason = "on partially overlapping channels, which are not modelled"
+            reason = phrase("survey.partly_overlapping")
         elif one.bssid not in own_bssids and is_low and one.channel not in mine:
-            reason = "on channels that do not overlap"
+            reason = phrase("survey.not_overlapping")
         elif len(found) >= _MOST_APS:
             reason = f"weaker than the {_MOST_APS} strongest"
         if reason:

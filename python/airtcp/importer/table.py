@@ -13,7 +13,7 @@ import re
 from typing import Final
 
 from airtcp.conditions import ConditionError, read_measure, read_value
-from airtcp.importer.source import Source, shown
+from airtcp.importer.source import Source, phrase, shown
 from airtcp.metrics import METRICS, Metric
 from airtcp.results.measured import Measurement
 from airtcp.stats import Interval
@@ -57,16 +57,13 @@ def read_table(source: Source) -> Measurement:
             unknown = [name for name in row if name not in _COLUMNS]
             if unknown:
                 raise source.error(
-                    place, f"column {shown(unknown[0])} is unknown; allowed: {', '.join(_COLUMNS)}"
+                    place,
+                    phrase("table.unknown_column", unknown=shown(unknown[0]), columns=_COLUMNS),
                 )
             of = (row.get("of") or "").strip()
             _, slash, part = of.rpartition("/")
             if slash and part not in _DIRECTIONS:
-                raise source.error(
-                    place,
-                    f"of: {shown(of)} is not a scope; allowed: download, upload, a group, or a "
-                    "group and a direction, such as laptop/download",
-                )
+                raise source.error(place, phrase("table.not_a_scope", of=shown(of)))
             metric, of = _metric(source, place, (row["metric"] or "").strip(), of)
             texts = [row.get(name) or "" for name in _NUMBERS]
             if delimiter != ",":
@@ -79,12 +76,14 @@ def read_table(source: Source) -> Measurement:
             known = values.setdefault(of, {})
             if metric in known:
                 about = f"{metric} of {of}" if of else metric
-                raise source.error(place, f"{about} is given twice; allowed: one value of each")
+                raise source.error(place, phrase("table.twice", about=about))
             known[metric] = _interval(source, place, found)
     except csv.Error as error:
-        raise source.error(f"line {reader.line_num}", f"is not CSV: {error}") from error
+        raise source.error(
+            f"line {reader.line_num}", phrase("table.not_csv", error=error)
+        ) from error
     if not values:
-        raise source.error("line 1", "no values follow; allowed: one line for each metric")
+        raise source.error("line 1", phrase("table.no_values"))
     return Measurement(source.short, values)
 
 
@@ -97,29 +96,23 @@ def _metric(source: Source, place: str, text: str, of: str) -> tuple[str, str]:
     except ConditionError as error:
         raise source.error(place, f"metric: {error}") from error
     if cell is not None:
-        raise source.error(place, "metric: values of a cell cannot be compared yet")
+        raise source.error(place, phrase("table.of_a_cell"))
     scope = "" if group is None else group if part == "all" else f"{group}/{part}"
     if scope and of:
-        raise source.error(
-            place, f"of: {shown(of)} cannot be combined with {shown(text)}; allowed: one of them"
-        )
+        raise source.error(place, phrase("table.of_and_metric", of=shown(of), text=shown(text)))
     return metric.name, scope or of
 
 
 def _interval(source: Source, place: str, found: list[float | None]) -> Interval:
     value, low, high, runs = found
     if value is None:
-        raise source.error(place, "value is missing; allowed: a number in the metric's unit")
+        raise source.error(place, phrase("table.no_value"))
     if low is None and high is None:
         return Interval(value, None, None, 1)
     if low is None or high is None or not low <= value <= high:
-        raise source.error(
-            place, "value is not between low and high; allowed: low <= value <= high"
-        )
+        raise source.error(place, phrase("table.not_between"))
     if runs is not None and not (runs.is_integer() and 2 <= runs <= _MOST_RUNS):
-        raise source.error(
-            place, f"runs: {runs:g} gives no interval; allowed: a whole number, 2 to {_MOST_RUNS}"
-        )
+        raise source.error(place, phrase("table.one_run", runs=runs, most_runs=_MOST_RUNS))
     # Half a width does not give the number of runs; there were at least two.
     return Interval(value, low, high, 2 if runs is None else int(runs))
 
@@ -138,9 +131,7 @@ def _number(
         except ConditionError as error:
             raise source.error(place, f"{name}: {error}") from error
     if not math.isfinite(value):
-        raise source.error(
-            place, f"{name}: {shown(text)} is not a number; allowed: a finite number"
-        )
+        raise source.error(place, phrase("table.not_a_number", name=name, text=shown(text)))
     if name == "value":
         # An interval of Student's t may reach below 0.
         _check(source, f"{place}: {name}", value, metric)
@@ -150,6 +141,6 @@ def _number(
 def _check(source: Source, place: str, value: float, metric: Metric) -> None:
     """Reject impossible values: below 0 (except R factors), and shares above 1."""
     if value < 0.0 and metric.name != "r_factor":
-        raise source.error(place, f"{metric.short} is below 0; allowed: 0 or more")
+        raise source.error(place, phrase("table.negative", short=metric.short))
     if metric.kind == "ratio" and value > 1.0:
-        raise source.error(place, f"{metric.short} is above 1; allowed: 0 to 1, or 0 % to 100 %")
+        raise source.error(place, phrase("table.above_one", short=metric.short))

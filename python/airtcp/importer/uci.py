@@ -11,7 +11,7 @@ from typing import Final
 
 from airtcp.importer.draft import Draft
 from airtcp.importer.options import is_off, unfollowed
-from airtcp.importer.source import Source, shown, whole, word
+from airtcp.importer.source import Source, phrase, shown, whole, word
 from airtcp.importer.uci_sections import Section, sections_of
 
 _BANDS: Final = {"2g": "2.4 GHz", "2.4g": "2.4 GHz", "5g": "5 GHz", "6g": "6 GHz"}
@@ -29,15 +29,11 @@ _VENDOR_WIDTHS: Final = ("20", "40", "80", "160", "320")
 _ORDER: Final = ("", "n", "ac", "ax", "be")
 _MODES: Final = ("ap", "sta", "adhoc", "mesh", "monitor", "wds", "mesh_point")
 _NO_MODEL: Final = {
-    "sta": "a client: import the configuration of its access point",
-    "adhoc": "an ad-hoc network, which is not modelled; nearest: an access point in place of one "
-    "node",
-    "monitor": "a monitor, which sends no data",
+    "sta": phrase("uci.client"),
+    "adhoc": phrase("uci.adhoc"),
+    "monitor": phrase("uci.monitor"),
 }
-_NO_MESH: Final = (
-    "a mesh, which is not modelled; nearest: an access point, with a path at the rate of the hop "
-    "behind it"
-)
+_NO_MESH: Final = phrase("uci.mesh")
 #: mac80211's burst limit for best effort if OpenWrt enables VHT.
 _BURST: Final = "2.0"
 
@@ -51,10 +47,10 @@ def read_uci(source: Source, wanted: str | None = None) -> Draft:
     sections = sections_of(source)
     radios = [one for one in sections if one.kind == "wifi-device"]
     if not radios:
-        raise source.error("", "has no radio; allowed: config wifi-device NAME with its options")
+        raise source.error("", phrase("uci.no_radio"))
     names = [one.name for one in radios]
     if wanted is not None and wanted not in names:
-        raise source.error("", f"has no radio {shown(wanted)}; allowed: {', '.join(names)}")
+        raise source.error("", phrase("uci.unknown_radio", wanted=shown(wanted), names=names))
     ifaces = {name: _of_radio(sections, name) for name in names}
     on = [one for one in radios if one.is_on] or radios
     first = next((one for one in on if _has_ap(ifaces[one.name])), on[0])
@@ -62,15 +58,12 @@ def read_uci(source: Source, wanted: str | None = None) -> Draft:
     draft = Draft(names=[source.short])
     others = [name for name in names if name != chosen.name]
     if others:
-        draft.unknown.append(
-            f"other radios, which are separate networks: {', '.join(others)}; this scenario is "
-            f"{chosen.name}, use --radio for another"
-        )
+        draft.unknown.append(phrase("uci.other_radios", others=others, name=chosen.name))
     own = ifaces[chosen.name]
     if not chosen.is_on:
-        draft.unread.append(f"{_why(source, chosen, 'disabled')}: this radio is off")
+        draft.unread.append(phrase("uci.radio_off", source=_why(source, chosen, "disabled")))
     elif not own and any(chosen.name in one.text("device").split() for one in sections):
-        draft.unread.append(f"all interfaces of {chosen.name} are disabled: this radio is off")
+        draft.unread.append(phrase("uci.all_disabled", name=chosen.name))
     _tell_interfaces(source, own, draft)
     standard = _radio(source, chosen, own, draft)
     for name, write, least in (("rts", draft.rts_threshold, 0), ("beacon_int", draft.beacons, 10)):
@@ -122,11 +115,11 @@ def _tell_interfaces(source: Source, ifaces: Sequence[Section], draft: Draft) ->
         message = f"is {_NO_MODEL.get(mode, _NO_MESH)}"
         if not _has_ap(ifaces):
             raise source.error(f"line {line}: mode {mode}", message)
-        draft.unread.append(f"interface with mode {mode} ({source.short}:{line}) {message}")
-    if aps > 1:
-        draft.unknown.append(
-            f"{aps} networks on this radio: only one's beacons and stations are in the scenario"
+        draft.unread.append(
+            phrase("uci.interface", mode=mode, short=source.short, line=line, message=message)
         )
+    if aps > 1:
+        draft.unknown.append(phrase("uci.more_networks", aps=aps))
 
 
 def _is_vendor(section: Section) -> bool:
@@ -147,7 +140,7 @@ def _radio(source: Source, section: Section, ifaces: Sequence[Section], draft: D
         width = int(match[2])
         if value.endswith(("_80", "+80")):
             width = 160
-            draft.unknown.append("80+80 MHz: one channel of 160 MHz is used instead")
+            draft.unknown.append(phrase("uci.two_channels"))
         amendment = max(own, asked, key=_ORDER.index)
         if width > 40 and amendment == "n":
             if not is_vendor:
@@ -159,19 +152,16 @@ def _radio(source: Source, section: Section, ifaces: Sequence[Section], draft: D
         width = int(section.text("bw"))
         amendment = "ac" if width > 40 and amendment == "n" else amendment
     elif amendment:
-        draft.unknown.append("the channel width, which the file does not tell: 20 MHz stands")
+        draft.unknown.append(phrase("uci.no_width"))
     if is_vendor:
-        draft.unknown.append(
-            f"{_why(source, section, 'type')}: a vendor's driver; standard and width are read from "
-            "hwmode and htmode"
-        )
+        draft.unknown.append(phrase("uci.vendor", source=_why(source, section, "type")))
     if band == "2.4 GHz" and amendment == "ac":
         amendment = "n"
-        draft.unknown.append(f"{_why(source, section, 'htmode')}: VHT does not exist in 2.4 GHz")
+        draft.unknown.append(phrase("uci.vht_in_24", source=_why(source, section, "htmode")))
     if band == "2.4 GHz" and width > _WIDEST_LOW:
         width = _WIDEST_LOW
         draft.unknown.append(
-            f"{_why(source, section, 'htmode')}: not in 2.4 GHz; {width} MHz is used instead"
+            phrase("uci.not_in_24", source=_why(source, section, "htmode"), width=width)
         )
     off = _off(source, ifaces) if amendment and band != "6 GHz" else ""
     if not amendment or off:
@@ -179,7 +169,7 @@ def _radio(source: Source, section: Section, ifaces: Sequence[Section], draft: D
         old = "802.11a" if band == "5 GHz" else "802.11b" if is_b else "802.11g"
         draft.say("phy", "standard", old, off or f"{why}; no htmode")
         if off:
-            draft.unknown.append(f"802.11{amendment} is off: {off}")
+            draft.unknown.append(phrase("uci.amendment_off", amendment=amendment, off=off))
         return old
     of_width = "htmode" if match else "bw" if width > 20 else ""
     said = _why(source, section, of_width) if of_width else f"{why}; no width is given"
@@ -188,9 +178,7 @@ def _radio(source: Source, section: Section, ifaces: Sequence[Section], draft: D
     draft.say("phy", "band", band, why)
     draft.say("phy", "channel_width", f"{width} MHz", said)
     if width == 40 and band == "2.4 GHz" and section.text("noscan") != "1":
-        draft.unknown.append(
-            "40 MHz in 2.4 GHz: hostapd uses 20 MHz if its scan finds a network on these channels"
-        )
+        draft.unknown.append(phrase("uci.scan_of_40"))
     short = f"short_gi_{width}"
     if amendment in ("n", "ac") and section.text(short) == "0":
         draft.say("phy", "guard_interval", "800 ns", _why(source, section, short))
@@ -223,9 +211,7 @@ def _band(source: Source, section: Section) -> tuple[str, str, str]:
         number = whole(source, f"line {line}: channel", channel, 1, 233)
         of_mode, why = ("2g" if number <= 14 else "5g"), _why(source, section, "channel")
     if not of_mode:
-        raise source.error(
-            f"line {section.line}: {section.name}", "has no band; allowed: option band 2g, 5g or 6g"
-        )
+        raise source.error(f"line {section.line}: {section.name}", phrase("uci.no_band"))
     return _BANDS[of_mode], asked, why
 
 
@@ -236,11 +222,11 @@ def _off(source: Source, ifaces: Sequence[Section]) -> str:
             continue
         encryption = one.text("encryption").lower()
         if encryption.startswith("wep"):
-            return f"{_cipher(source, one)}: hostapd turns HT and later off with WEP"
+            return phrase("uci.wep", source=_cipher(source, one))
         if one.text("wmm") == "0":
-            return f"{_why(source, one, 'wmm')}: without WMM, stations do not use HT or later"
+            return phrase("uci.no_wmm", source=_why(source, one, "wmm"))
         if encryption.endswith("+tkip") and not re.search("ccmp|aes|gcmp", encryption):
-            return f"{_cipher(source, one)}: hostapd turns HT and later off with TKIP"
+            return phrase("uci.tkip", source=_cipher(source, one))
         return ""
     return ""
 
@@ -265,29 +251,24 @@ def _rates(source: Source, section: Section, draft: Draft, standard: str) -> Non
     if density == 3 and not draft.has("phy", "control_rate"):
         draft.say("phy", "control_rate", "24 Mb/s", _why(source, section, "cell_density"))
     if section.text("legacy_rates") == "1" and standard != "802.11b":
-        draft.unknown.append(
-            f"{_why(source, section, 'legacy_rates')}: control frames and beacons use 802.11b "
-            "rates; the scenario has OFDM rates instead"
-        )
+        draft.unknown.append(phrase("uci.b_rates", source=_why(source, section, "legacy_rates")))
 
 
 def _queue(source: Source, section: Section, draft: Draft, standard: str) -> None:
     """Write the queue and the burst of OpenWrt's own driver stack."""
     if _is_vendor(section):
-        draft.unknown.append("the access point's queue: a vendor's driver has its own")
+        draft.unknown.append(phrase("uci.vendor_queue"))
         return
-    why = "OpenWrt's mac80211 default; drivers with their own queues differ"
+    why = phrase("uci.mac80211")
     is_modern = standard not in ("802.11a", "802.11b", "802.11g")
     is_vht = is_modern and draft.tables["phy"]["band"].value == "5 GHz" and standard != "802.11n"
     burst = section.text("tx_burst") or (_BURST if is_vht else "0")
     if not re.fullmatch(r"\d{1,3}(\.\d{1,3})?", burst, re.ASCII):
         place = f"line {section.options['tx_burst'][1]}: tx_burst"
-        raise source.error(
-            place, f"{shown(burst)} is not a time in milliseconds; allowed: such as 2.0"
-        )
+        raise source.error(place, phrase("uci.not_a_time", burst=shown(burst)))
     if float(burst) and is_modern:
         given = "tx_burst" in section.options
-        said = _why(source, section, "tx_burst") if given else "OpenWrt's default with VHT"
+        said = _why(source, section, "tx_burst") if given else phrase("uci.vht_default")
         draft.say("mac.edca.ap", "AC_BE", {"txop_limit": f"{float(burst):g} ms"}, said)
     draft.say("ap", "queue", {"discipline": "fq-codel"}, why)
     draft.say("ap", "scheduler", {"kind": "airtime"}, why)

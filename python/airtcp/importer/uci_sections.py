@@ -10,7 +10,7 @@ import shlex
 from dataclasses import dataclass, field
 from typing import Final
 
-from airtcp.importer.source import Node, Source, parse_json
+from airtcp.importer.source import Node, Source, parse_json, phrase
 
 _UCI: Final = re.compile(r"(?m)^[ \t]*(config|package)\s+\S")
 _SHOWN: Final = re.compile(r"wireless\.(@?[\w-]+(?:\[-?\d+\])?)(?:\.(\w+))?=(.*)")
@@ -75,9 +75,7 @@ def _shown(source: Source) -> list[Section]:
         match = _SHOWN.fullmatch(line.strip())
         words = _words(source, number, match[3], comments=False) if match else []
         if match is None or (match[2] and match[1] not in found):
-            raise source.error(
-                f"line {number}", "is not a line of uci show; allowed: wireless.NAME.OPTION='VALUE'"
-            )
+            raise source.error(f"line {number}", phrase("uci.not_uci_show"))
         if match[2]:
             found[match[1]].options[match[2]] = (" ".join(words), number)
         else:
@@ -88,11 +86,11 @@ def _shown(source: Source) -> list[Section]:
 def _words(source: Source, number: int, text: str, *, comments: bool) -> list[str]:
     """Split a line as a shell does. Raises ScenarioError."""
     if len(text) > _MOST_LINE:
-        raise source.error(f"line {number}", f"is too long; allowed: {_MOST_LINE} characters")
+        raise source.error(f"line {number}", phrase("uci.long_line", most_line=_MOST_LINE))
     try:
         return shlex.split(text, comments=comments)
     except ValueError as error:
-        raise source.error(f"line {number}", "is not valid UCI: a quote is not closed") from error
+        raise source.error(f"line {number}", phrase("uci.open_quote")) from error
 
 
 def _of_status(top: Node) -> list[Section]:
@@ -141,8 +139,5 @@ def _configured(source: Source) -> list[Section]:
             case ["package", _]:
                 continue
             case _:
-                raise source.error(
-                    f"line {number}",
-                    "is not valid UCI; allowed: config TYPE NAME, then option NAME VALUE",
-                )
+                raise source.error(f"line {number}", phrase("uci.not_uci"))
     return sections

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..distributions import Empirical
+from ..phrases import phrase
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -96,18 +97,15 @@ def _sizes_of_log(path: Path, file: io.BufferedIOBase) -> Empirical:
             _check_count(path, sizes)
     del sizes[0]
     if not requests + skipped:
-        raise DataFileError(f'"{path}" is empty; allowed: an access log with at least one request')
+        raise DataFileError(phrase("scenario.log.empty", path=path))
     if requests < skipped:
         raise DataFileError(
-            f'"{path}" is not an access log: {skipped} of {requests + skipped} lines '
-            "are not in Common or Combined Log Format; "
-            "allowed: such a log, or a CSV file with its `column`"
+            phrase(
+                "scenario.log.not_a_log", path=path, skipped=skipped, requests=requests + skipped
+            )
         )
     if not sizes:
-        raise DataFileError(
-            f'"{path}" has no sizes; '
-            "allowed: a log with at least one response with status 200 and a size above 0"
-        )
+        raise DataFileError(phrase("scenario.log.no_sizes", path=path))
     return _empirical({float(size): count for size, count in sizes.items()})
 
 
@@ -143,27 +141,32 @@ def _values_of_column(
                 _check_count(path, values)
     except csv.Error as error:
         raise DataFileError(
-            f'"{path}", line {rows.line_num}: {error}; allowed: a CSV file'
+            phrase("scenario.log.not_csv", path=path, line_num=rows.line_num, error=error)
         ) from error
     if not values:
-        raise DataFileError(f'"{path}" has no values in column "{column}"; allowed: at least one')
+        raise DataFileError(phrase("scenario.log.no_values", path=path, column=column))
     return _empirical(values)
 
 
 def _index(path: Path, header: list[str], column: str) -> int:
     """Return the index of a column in the header line."""
     if not header:
-        raise DataFileError(f'"{path}" is empty; allowed: a CSV file with a header line')
+        raise DataFileError(phrase("scenario.log.no_header", path=path))
     if header.count(column) > 1:
         raise DataFileError(
-            f'"{path}" has {header.count(column)} columns "{column}"; allowed: one of that name',
+            phrase(
+                "scenario.log.same_columns", path=path, count=header.count(column), column=column
+            ),
             key="column",
         )
     if column not in header:
-        allowed = "a column of its first line"
+        allowed = phrase("scenario.log.a_column")
         if len(header) <= _MOST_COLUMNS_SHOWN and all(map(_COLUMN.fullmatch, header)):
             allowed = ", ".join(header)
-        raise DataFileError(f'"{path}" has no column "{column}"; allowed: {allowed}', key="column")
+        raise DataFileError(
+            phrase("scenario.log.no_column", path=path, column=column, allowed=allowed),
+            key="column",
+        )
     return header.index(column)
 
 
@@ -175,17 +178,17 @@ def _number(cell: str, zero_allowed: bool, most: float) -> tuple[float, str]:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        return value, f'"{cell[:40]}" is not a number; allowed: {allowed}'
+        return value, phrase("scenario.log.not_a_number", cell=cell[:40], allowed=allowed)
     if value < 0 or (value == 0 and not zero_allowed):
         return value, f"{cell} is too small; allowed: {allowed}"
-    return value, f"{cell} is too large; allowed: {most:g} at most" if value > most else ""
+    return value, phrase(
+        "scenario.log.number_too_large", cell=cell, most=most
+    ) if value > most else ""
 
 
 def _check_count(path: Path, values: Counter[int] | Counter[float]) -> None:
     if len(values) > MOST_VALUES:
-        raise DataFileError(
-            f'"{path}" has too many different values; allowed: {MOST_VALUES} at most'
-        )
+        raise DataFileError(phrase("scenario.log.too_many_values", path=path, most=MOST_VALUES))
 
 
 def _empirical(counts: dict[float, int]) -> Empirical:
@@ -204,8 +207,7 @@ def _lines(path: Path, file: io.BufferedIOBase) -> Iterator[bytes]:
         total += len(line)
         if total > MOST_BYTES:
             raise DataFileError(
-                f'"{path}" has too many bytes; '
-                f"allowed: {MOST_BYTES // 2**30} GiB at most, counted without compression"
+                phrase("scenario.log.too_many_bytes", path=path, most=MOST_BYTES // 2**30)
             )
         if not begun:
             yield line
@@ -217,13 +219,13 @@ def _text(path: Path, file: io.BufferedIOBase) -> Iterator[str]:
     for number, line in enumerate(_lines(path, file), 1):
         if len(line) > LONGEST_LINE:
             raise DataFileError(
-                f'"{path}", line {number} is too long; allowed: {LONGEST_LINE} bytes'
+                phrase("scenario.log.long_line", path=path, number=number, most=LONGEST_LINE)
             )
         try:
             yield line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
             raise DataFileError(
-                f'"{path}" is not UTF-8: {error.reason}; allowed: a CSV file'
+                phrase("scenario.log.not_utf8", path=path, reason=error.reason)
             ) from error
 
 
@@ -270,22 +272,18 @@ def _uncompressed(path: Path, file: io.BufferedIOBase) -> io.BufferedIOBase:
 def _opened(path: Path) -> Iterator[io.BufferedReader]:
     """Open a file for reading bytes. Raises DataFileError if the system cannot open it."""
     if "\0" in str(path):
-        raise DataFileError(f'"{path}" is not a file name; allowed: a file name')
+        raise DataFileError(phrase("scenario.log.not_a_name", path=path))
     try:
         with path.open("rb") as file:
             yield file
     except FileNotFoundError as error:
-        raise DataFileError(
-            f'"{path}": file not found; allowed: a file that can be read'
-        ) from error
+        raise DataFileError(phrase("scenario.log.not_found", path=path)) from error
     except IsADirectoryError as error:
-        raise DataFileError(f'"{path}" is a directory; allowed: a file') from error
+        raise DataFileError(phrase("scenario.log.directory", path=path)) from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise DataFileError(
-            f'"{path}" is not in gzip format: {error}; allowed: a whole .gz file'
-        ) from error
+        raise DataFileError(phrase("scenario.log.not_gzip", path=path, error=error)) from error
     except OSError as error:
         reason = error.strerror or str(error)
         raise DataFileError(
-            f'"{path}" cannot be read: {reason}; allowed: a file that can be read'
+            phrase("scenario.log.not_readable", path=path, reason=reason)
         ) from error

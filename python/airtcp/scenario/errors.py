@@ -18,6 +18,7 @@ from pydantic_core import ErrorDetails
 from ..amendments import AMENDMENTS
 from ..choices import APPLICATIONS, meant, own_names
 from ..exceptions import ScenarioError, UnitError, value_problem
+from ..phrases import phrase
 from .neighbours import anywhere, meant_key
 from .profiles import record
 
@@ -49,13 +50,16 @@ class InvalidError(Exception):
         self.message = message
 
 
+def invalid(path: Path, name: str, /, **values: object) -> InvalidError:
+    """Return the error `scenario.NAME` of `messages/scenario.toml` about a value."""
+    return InvalidError(path, phrase(f"scenario.{name}", **values))
+
+
 def refuse_together(here: Path, key: str, others: Mapping[str, bool]) -> None:
     """Raise InvalidError if `key` is given with one of `others`, which are true if given."""
     for other, is_given in others.items():
         if is_given:
-            raise InvalidError(
-                (*here, key), f"cannot be combined with {other}; allowed: only one of them"
-            )
+            raise invalid((*here, key), "errors.together", other=other)
 
 
 def above(
@@ -63,9 +67,13 @@ def above(
 ) -> InvalidError:
     """Return the error of a key that is above another one. A default is not at fault."""
     values = [show(getattr(table, key)) for key in (low, high)]
-    return InvalidError(
+    return invalid(
         (*here, low if table.given(low) else high),
-        f"{low} is {values[0]} and {high} {values[1]}; allowed: {low} <= {high}",
+        "errors.above",
+        low=low,
+        low_value=values[0],
+        high=high,
+        high_value=values[1],
     )
 
 
@@ -145,7 +153,7 @@ def _problems(data: object, detail: ErrorDetails) -> list[tuple[str, str]]:
             return [
                 (
                     key_path(data, (*path, context["key"])),
-                    f"required key is missing; allowed: {quoted(context['allowed'])}",
+                    phrase("scenario.errors.missing", allowed=context["allowed"]),
                 )
             ]
         case "bad_tag":
@@ -179,29 +187,33 @@ def _message(detail: ErrorDetails, context: Mapping[str, Any], path: Path, value
             )
         case "list_type":
             allowed = f"[[{path[0]}]]" if len(path) == 1 else "[ ... ]"
-            return f"{_shown(value)} is not a list; allowed: {allowed}"
+            return phrase("scenario.errors.not_a_list", value=_shown(value), allowed=allowed)
         case "dict_type":
             allowed = f"[{path[0]}.NAME]" if len(path) == 1 else "{ ... }"
-            return f"{_shown(value)} is not a table; allowed: {allowed}"
+            return phrase("scenario.errors.not_a_table", value=_shown(value), allowed=allowed)
         case "not_a_table":
             keys = ", ".join(context["keys"])
-            one = f"{_shown(value)} is not a table; allowed: a table with the keys {keys}"
+            one = phrase("scenario.errors.not_a_table_with", value=_shown(value), keys=keys)
             several = path == ("ap",) and isinstance(value, list)
             return f"{one}; of several: {anywhere()['access_points']}" if several else one
         case "not_an_application":
-            return f"{_shown(value)} is not a table; allowed: {_application(value)}"
+            return phrase(
+                "scenario.errors.not_an_application",
+                value=_shown(value),
+                allowed=_application(value),
+            )
         case "string_pattern_mismatch":
             # The checked value, which may be a key itself.
             name = _shown(detail["input"])
-            return f"{name} is not a name; allowed: letters, digits, _ and -, but no - in front"
+            return phrase("scenario.errors.not_a_name", name=name)
         case "string_too_short":
-            return "is empty; allowed: a text of at least one character"
+            return phrase("scenario.errors.empty_text")
         case "string_too_long":
-            return f"is too long; allowed: {context['max_length']} characters"
+            return phrase("scenario.errors.too_long", max_length=context["max_length"])
         case "too_short":
-            return "is empty; allowed: at least one"
+            return phrase("scenario.errors.empty_list")
         case "too_long":
-            return f'{_shown(value)} is too long; allowed: "1 s" at most'
+            return phrase("scenario.errors.time_too_long", value=_shown(value))
         case kind:
             said = value_problem(kind, context)
             return f"{_shown(value)} {said}" if said else detail["msg"]
@@ -258,7 +270,9 @@ def _not_one_of(path: Path, value: object, allowed: Sequence[str]) -> str:
     if kind is None:
         return f"{_shown(value)} is unknown{hint}; allowed: {quoted(allowed)}"
     words = quoted([*allowed, *own_names(kind)])
-    return f"{_shown(value)} is unknown{hint}; allowed: {words}, or a {kind} of --plugin FILE"
+    return phrase(
+        "scenario.errors.unknown_algorithm", value=_shown(value), hint=hint, words=words, kind=kind
+    )
 
 
 def _application(value: object) -> str:

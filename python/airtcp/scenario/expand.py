@@ -27,7 +27,7 @@ from .device_radio import (
     width_mhz,
     with_widest_link,
 )
-from .errors import InvalidError, Path, quoted, value_at
+from .errors import Path, invalid, value_at
 from .keys.profiles import PROFILES
 
 _Data = TypeVar("_Data")
@@ -249,11 +249,7 @@ def _expand_group(expanded: Expanded, index: int, group: dict[str, Any]) -> None
     own = {key: group.pop(key) for key in _OF_FLOWS if key in group}
     if given is None and own:
         key = next(iter(own))
-        raise InvalidError(
-            (*here, key),
-            f"is for the flows that profile or traffic bring, and this group has neither; allowed: "
-            f"{key} in [[flows]], or together with profile or traffic",
-        )
+        raise invalid((*here, key), "profiles.no_flows", key=key)
     name = group.get("name")
     if not isinstance(name, str):
         return  # the validation of the key itself reports it
@@ -406,13 +402,11 @@ def _traffic(given: object, here: Path) -> Iterator[profiles.Traffic]:
         return
     words = [given] if isinstance(given, str) else given
     if not isinstance(words, list):
-        raise InvalidError(here, f"is not a list of traffic; allowed: {quoted(known)}")
+        raise invalid(here, "profiles.not_traffic", known=known)
     for index, word in enumerate(words):
         name = _word("traffic", word, here)
         if name in words[:index]:
-            raise InvalidError(
-                here, f'has "{name}" twice; allowed: once, or flows of their own in [[flows]]'
-            )
+            raise invalid(here, "profiles.traffic_twice", name=name)
         yield known[name]
 
 
@@ -425,13 +419,13 @@ def _word(kind: profiles.Kind, value: object, here: Path) -> str:
     if isinstance(value, str) and value in known:
         return value
     if not isinstance(value, str):
-        raise InvalidError(here, f"is not a text; allowed: {quoted(known)}")
+        raise invalid(here, "profiles.not_a_text", known=known)
     near = profiles.record(kind, value) or next(
         iter(difflib.get_close_matches(value.lower(), known, n=1)), ""
     )
     hint = f' (did you mean "{near}"?)' if near else ""
     called = kind.replace("-", " ")
-    raise InvalidError(here, f'there is no {called} "{value}"{hint}; allowed: {quoted(known)}')
+    raise invalid(here, "profiles.unknown", called=called, value=value, hint=hint, known=known)
 
 
 def _entry(expanded: Expanded, name: str) -> tuple[Path, dict[str, Any]]:

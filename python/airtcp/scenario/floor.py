@@ -6,7 +6,7 @@ import math
 import random
 from typing import TYPE_CHECKING, Final
 
-from .errors import InvalidError, Path
+from .errors import Path, invalid
 from .quantities import Written
 
 if TYPE_CHECKING:
@@ -37,11 +37,7 @@ def positions(scenario: Written, cells: dict[str, Written], cell_of: list[str]) 
             places.append((0.0, 0.0))
             continue
         if cell.position is None:
-            raise InvalidError(
-                ("cells", name, "position"),
-                "is required with air.path_loss; allowed: x and y of its access point in "
-                "metres, as in [0, 0]",
-            )
+            raise invalid(("cells", name, "position"), "floor.no_position")
         places.append((cell.position[0], cell.position[1]))
     centres = dict(zip(cells, places, strict=True))
     for index, group in enumerate(scenario.stations):
@@ -49,28 +45,19 @@ def positions(scenario: Written, cells: dict[str, Written], cell_of: list[str]) 
         here: Path = ("stations", index, "positions")
         if group.distance is not None:
             if where is not None:
-                raise InvalidError(
-                    here, "cannot be combined with distance; allowed: one of the two"
-                )
+                raise invalid(here, "floor.position_and_distance")
             places += _around(group, f"{cell_of[index]}/{group.name}", centres[cell_of[index]])
             continue
         if where is None:
-            raise InvalidError(
-                here,
-                f'is required with air.path_loss, in cell "{cell_of[index]}"; allowed: '
-                '{ disc = "8 m" } around its access point, [x, y] of each station, or '
-                'distance = "8 m"',
-            )
+            raise invalid(here, "floor.no_place", cell_of=cell_of[index])
         if not isinstance(where, list):
             places += _drawn(
                 where, f"{cell_of[index]}/{group.name}", centres[cell_of[index]], group
             )
             continue
         if len(where) != group.count:
-            raise InvalidError(
-                here,
-                f'places: {len(where)}, stations of "{group.name}": {group.count}; '
-                'allowed: as many places as stations, or { disc = "8 m" }',
+            raise invalid(
+                here, "floor.places", places=len(where), name=group.name, count=group.count
             )
         places += [(point[0], point[1]) for point in where]
     return places

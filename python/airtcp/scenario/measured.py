@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..conditions import Condition, ConditionError, read_condition
 from ..metrics import METRICS
-from .errors import InvalidError
+from ..phrases import phrase
+from .errors import InvalidError, invalid
 
 if TYPE_CHECKING:
     from .keys.traffic import Flow
@@ -66,23 +67,32 @@ def check(scenario: ResolvedScenario, condition: Condition) -> None:
             cells = {cell.name: index for index, cell in enumerate(scenario.cells or ())}
             is_what = "no group"
             if group in cells:
-                is_what = "a cell, not a group"
+                is_what = phrase("scenario.targets.not_a_group")
                 own = [one.name for one in scenario.stations if one.cell == cells[group]]
                 of_cell = [f"cell {group}"] if "cell" in METRICS[condition.metric].scopes else []
                 names = of_cell + (own or names)
-            raise ConditionError(f'"{group}" is {is_what}; allowed: {", ".join(names)}')
+            raise ConditionError(
+                phrase("scenario.targets.unknown_group", group=group, is_what=is_what, names=names)
+            )
         directions = sorted({f.direction for f in scenario.flows if f.stations == group})
         if part != "all" and part not in directions:
             allowed = ", ".join(directions) or "another group"
-            raise ConditionError(f"{group} has no {part}; allowed: {allowed}")
+            raise ConditionError(
+                phrase("scenario.targets.no_direction", group=group, part=part, allowed=allowed)
+            )
     can = measurable(scenario, group, part)
     if condition.metric not in can:
         of = "" if group is None else f" of {group}" if part == "all" else f" of {group}/{part}"
         known = [METRICS[name] for name in can]
         means = [one.short for one in known if not (one.detail or one.quantile)]
         raise ConditionError(
-            f"{condition.about.short}{of} cannot exist: there "
-            f"{_are_no(_needed(condition.metric))}; allowed: {', '.join(means)}"
+            phrase(
+                "scenario.targets.no_metric",
+                short=condition.about.short,
+                of=of,
+                there=_are_no(_needed(condition.metric)),
+                means=means,
+            )
         )
 
 
@@ -91,13 +101,12 @@ def _check_cell(scenario: ResolvedScenario, name: str) -> None:
     names = [cell.name for cell in scenario.cells or ()]
     groups = ", ".join(one.name for one in scenario.stations)
     if len(names) < 2:
-        raise ConditionError(
-            f'"cell {name}" names one of several cells, and there is one; allowed: '
-            f"everything, or a group: {groups}"
-        )
+        raise ConditionError(phrase("scenario.targets.one_cell", name=name, groups=groups))
     if name not in names:
-        is_what = "a group, not a cell" if name in groups.split(", ") else "no cell"
-        raise ConditionError(f'"{name}" is {is_what}; allowed: {", ".join(names)}')
+        is_what = phrase("scenario.targets.not_a_cell") if name in groups.split(", ") else "no cell"
+        raise ConditionError(
+            phrase("scenario.targets.unknown_cell", name=name, is_what=is_what, names=names)
+        )
 
 
 def read_targets(targets: Mapping[str, str], scenario: ResolvedScenario) -> tuple[Condition, ...]:
@@ -105,10 +114,7 @@ def read_targets(targets: Mapping[str, str], scenario: ResolvedScenario) -> tupl
     found = []
     for name, bound in targets.items():
         if not re.match(r"\s*[<>]\s*[^<>=\s]", bound) or re.search("[<>]", name):
-            raise InvalidError(
-                ("targets", name),
-                (f'"{bound}" is not a bound; allowed: such as "call p95 packet_delay" = "< 50 ms"'),
-            )
+            raise invalid(("targets", name), "targets.not_a_bound", bound=bound)
         try:
             condition = read_condition(f"{name} {bound}")
             check(scenario, condition)

@@ -28,6 +28,7 @@ from pydantic_core import PydanticCustomError
 from .. import units
 from ..choices import own_names, own_word
 from ..exceptions import UnitError
+from ..phrases import phrase
 
 
 def in_any_case(*words: str) -> BeforeValidator:
@@ -61,10 +62,12 @@ def only_own(kind: str) -> BeforeValidator:
     def read(value: Any) -> Any:
         if (word := own_word(kind, value)) is not None:
             return word
-        known = ", ".join(f'"{one}"' for one in own_names(kind)) or f"an {kind} of a plug-in"
+        known = ", ".join(f'"{one}"' for one in own_names(kind)) or phrase(
+            "scenario.values.plugin_word", kind=kind
+        )
         raise PydanticCustomError(
             "unknown_own",
-            "{found} is unknown; allowed: {known} (--plugin FILE)",
+            phrase("scenario.values.unknown_word"),
             {"found": json.dumps(value, default=str), "known": known},
         )
 
@@ -210,7 +213,7 @@ def _quantity(
 def positive(value: float) -> float:
     """Reject 0, for quantities whose parsers accept it."""
     if value <= 0:
-        raise PydanticCustomError("not_positive", "must be more than 0")
+        raise PydanticCustomError("not_positive", phrase("scenario.values.not_positive"))
     return value
 
 
@@ -220,7 +223,7 @@ def up_to_a_second(value: int) -> int:
     Models and the simulator add many of these times, and do not check times of up to a second.
     """
     if value > units.NS_PER_S:
-        raise PydanticCustomError("too_long", "must be 1 s at most")
+        raise PydanticCustomError("too_long", phrase("scenario.values.up_to_a_second"))
     return value
 
 
@@ -257,7 +260,9 @@ def _or_word(
             return parse(value)
         except UnitError as error:
             raise PydanticCustomError(
-                "bad_quantity", '{reason}, or "{word}"', {"reason": str(error), "word": word}
+                "bad_quantity",
+                phrase("scenario.values.or_word"),
+                {"reason": str(error), "word": word},
             ) from None
 
     schema = quantity[1].json_schema or {}

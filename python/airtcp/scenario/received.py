@@ -10,7 +10,8 @@ from pathlib import Path as FilePath
 from typing import Any, Final
 
 from ..files import read_text
-from .errors import InvalidError, Path, quoted
+from ..phrases import phrase
+from .errors import InvalidError, Path, invalid, quoted
 from .quantities import Written
 
 #: The maximum number of classes: a pair of them takes some 60 bytes in Python and 8 in the core.
@@ -28,12 +29,13 @@ def check_size(classes: int) -> None:
         InvalidError: there are more; the message gives the memory that they would take.
     """
     if classes > MOST_CLASSES:
-        raise InvalidError(
+        raise invalid(
             ("air",),
-            f"{classes} nodes with different powers are too many: their powers take "
-            f"{classes**2 * _PAIR_BYTES / 1000000000.0:.2g} GB; allowed: {MOST_CLASSES}, "
-            f"which take {MOST_CLASSES**2 * _PAIR_BYTES / 1000000000.0:.2g} GB, or groups "
-            "with equal powers",
+            "received.too_large",
+            classes=classes,
+            size=classes**2 * _PAIR_BYTES / 1000000000.0,
+            most=MOST_CLASSES,
+            most_size=MOST_CLASSES**2 * _PAIR_BYTES / 1000000000.0,
         )
 
 
@@ -81,7 +83,9 @@ def received_powers(
         try:
             sender, listener, power = _row(row, parts, cells)
             if (sender, listener) in said:
-                raise ValueError(f'repeats the power of "{sender}" at "{listener}"; allowed: once')
+                raise ValueError(
+                    phrase("scenario.received.repeated", sender=sender, listener=listener)
+                )
         except ValueError as error:
             path = here if places else (*here, place)
             raise InvalidError(path, f"{places[place] if places else ''}{error}") from None
@@ -107,26 +111,21 @@ def _row(
 ) -> tuple[str, str, float]:
     """Check and convert a row. Raises ValueError with what is wrong."""
     if len(row) != 3:
-        raise ValueError(
-            f"has {len(row)} fields; allowed: as many as the header line, with from, to, dbm"
-        )
+        raise ValueError(phrase("scenario.received.fields", row=len(row)))
     sender, listener, power = row
     for name in (sender, listener):
         if name not in parts:
             raise ValueError(
-                f'there is no node "{name}"; allowed: a cell, a group, or a station such as '
-                + quoted(list(parts)[:4])
+                phrase("scenario.received.unknown_node", name=name) + quoted(list(parts)[:4])
             )
     if sender == listener and ("/" in sender or sender in cells):
-        raise ValueError(f'gives the power of "{sender}" at itself; allowed: two nodes, or a group')
+        raise ValueError(phrase("scenario.received.itself", sender=sender))
     try:
         dbm = float(str(power).removesuffix("dBm"))
     except ValueError:
         dbm = math.nan
     if not -300.0 <= dbm <= 100.0:
-        raise ValueError(
-            f'"{power}" is not a received power; allowed: dBm such as -50, from -300 to 100'
-        )
+        raise ValueError(phrase("scenario.received.not_a_power", power=power))
     return sender, listener, dbm
 
 
@@ -138,15 +137,13 @@ def _lines_of_file(file: FilePath, here: Path) -> dict[int, list[Any]]:
     try:
         text = read_text(file, _LARGEST_CSV)
     except (OSError, UnicodeDecodeError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise InvalidError(
-            here, f'"{file}" cannot be read: {reason}; allowed: a CSV file of received powers'
-        ) from None
+        reason = getattr(error, "strerror", None) or phrase("scenario.received.not_utf8")
+        raise invalid(here, "received.not_readable", file=file, reason=reason) from None
     reader = csv.reader(io.StringIO(text))
     columns = [name.strip().lower() for name in next(reader, ())]
     if not {"from", "to", "dbm"} <= set(columns):
         told = f"has the columns {', '.join(columns)}" if columns else "is empty"
-        raise InvalidError(here, f'"{file}" {told}; allowed: from, to, dbm')
+        raise invalid(here, "received.wrong_file", file=file, told=told)
     places = [columns.index(name) for name in ("from", "to", "dbm")]
     lines: dict[int, list[Any]] = {}
     for row in reader:
@@ -176,15 +173,19 @@ def by_words(
         for name in group.hears or ():
             if name not in groups:
                 known = quoted(other for other in groups if other != group.name)
-                raise InvalidError(
+                raise invalid(
                     ("stations", index, "hears"),
-                    f'there is no group "{name}"; allowed: {known or "an empty list"}',
+                    "received.unknown_group",
+                    name=name,
+                    known=known or "an empty list",
                 )
             if frozenset((cell_of[index], cell_of[groups[name]])) not in heard:
-                raise InvalidError(
+                raise invalid(
                     ("stations", index, "hears"),
-                    f'"{name}" is in cell "{cell_of[groups[name]]}", which air.heard does not pair '
-                    f'with "{cell_of[index]}"; allowed: groups of cells that hear each other',
+                    "received.no_pair",
+                    name=name,
+                    cell=cell_of[groups[name]],
+                    listener=cell_of[index],
                 )
     where = [*names, *cell_of]
     check_size(len(where))
@@ -216,9 +217,7 @@ def _hear_each_other(index: int, one: Written, other: Written) -> bool:
     does = one.hears is None or other.name in one.hears
     is_heard = other.hears is None or one.name in other.hears
     if one.hears is not None and does and not is_heard:
-        raise InvalidError(
-            ("stations", index, "hears"),
-            f'names "{other.name}", whose own hears leaves out "{one.name}"; allowed: both or '
-            "neither, because hearing is mutual",
+        raise invalid(
+            ("stations", index, "hears"), "received.not_mutual", name=other.name, name_2=one.name
         )
     return does and is_heard

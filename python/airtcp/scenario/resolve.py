@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path as FilePath
 
 from ..airtime import Rate
-from .errors import InvalidError, Path, refuse_together
+from .errors import Path, invalid, refuse_together
 from .keys.air import Cell
 from .keys.mac import Aggregation
 from .keys.phy import Phy
@@ -165,21 +165,16 @@ def _groups(
     total = 0
     for index, group in enumerate(scenario.stations):
         if group.name == "ap":
-            raise InvalidError(
-                ("stations", index, "name"),
-                '"ap" is the access point; allowed: another name',
-            )
+            raise invalid(("stations", index, "name"), "stations.ap_is_taken")
         if group.name in groups:
-            raise InvalidError(
-                ("stations", index, "name"),
-                f'a second group has the name "{group.name}"; allowed: a different name for '
-                "each group",
-            )
+            raise invalid(("stations", index, "name"), "stations.name_twice", name=group.name)
         total += group.count
         if total > MAX_STATIONS:
-            raise InvalidError(
+            raise invalid(
                 ("stations", index, "count"),
-                f"{total} stations are too many; allowed: {MAX_STATIONS} in all",
+                "stations.too_many",
+                total=total,
+                max_stations=MAX_STATIONS,
             )
         scenario = on_first_link(scenario, group)
         data_rate, control_rate = station_rates(
@@ -220,9 +215,10 @@ def _frame_errors(
         assert data_rate.high is not None, "error rates by MCS are for 802.11n and later"
         rate = by_mcs[data_rate.high.mcs]
         if rate >= 1.0 - _NOTHING:
-            raise InvalidError(
+            raise invalid(
                 (*path, "snr" if group.given("snr") else "error_table"),
-                f"loses every frame at MCS {data_rate.high.mcs}; allowed: less than 100 %",
+                "stations.loses_all_of_mcs",
+                mcs=data_rate.high.mcs,
             )
         return FrameErrors(rate=rate, of_bytes=1_500, least_bytes=0) if rate else None
     if errors is None:
@@ -232,7 +228,7 @@ def _frame_errors(
     else:
         resolved = FrameErrors.of(errors)
     if resolved.rate >= 1.0:
-        raise InvalidError((*path, "frame_errors"), "loses every frame; allowed: less than 100 %")
+        raise invalid((*path, "frame_errors"), "stations.loses_all")
     return resolved
 
 
@@ -244,10 +240,7 @@ def _rate_control(
     pair_phy = phy_of(scenario.phy, group)
     by_mcs = error_rates(pair_phy, scenario.mac.rules, group, path)
     if not by_mcs:
-        raise InvalidError(
-            (*path, "rate_control"),
-            ('"minstrel-ht" adapts the rate to losses; allowed: together with error_table or snr'),
-        )
+        raise invalid((*path, "rate_control"), "stations.minstrel")
     rates = controlled_rates(scenario.phy, group, scenario.mac.rules, path)
     receiver = receiver_of(pair_phy, scenario.mac.rules)
     found = tuple(
@@ -263,9 +256,8 @@ def _rate_control(
         if data.high is not None
     )
     if min(one.error_rate for one in found) >= 1.0 - _NOTHING:
-        raise InvalidError(
-            (*path, "snr" if group.given("snr") else "error_table"),
-            "loses every frame at any MCS; allowed: less than 100 %",
+        raise invalid(
+            (*path, "snr" if group.given("snr") else "error_table"), "stations.loses_all_of_any"
         )
     as_ns3 = scenario.mac.rules.preset == "ns-3"
     return RateControl(rates=found, rules="ns-3" if as_ns3 else "linux")
@@ -275,17 +267,11 @@ def _run(run: Written) -> Run:
     if run.precision is not None:
         refuse_together(("run",), "precision", {"replications": run.given("replications")})
     if run.given("max_replications") and run.precision is None:
-        raise InvalidError(
-            ("run", "max_replications"),
-            "has no effect without precision; allowed: together with precision",
-        )
+        raise invalid(("run", "max_replications"), "stations.no_precision")
     if run.precision is not None and run.precision >= 1:
-        raise InvalidError(
-            ("run", "precision"),
-            f"{run.precision:.0%} is too wide; allowed: less than 100 %",
-        )
+        raise invalid(("run", "precision"), "stations.precision_too_wide", precision=run.precision)
     if run.duration < MIN_DURATION_NS:
-        raise InvalidError(("run", "duration"), 'is too short; allowed: "1 ms" or more')
+        raise invalid(("run", "duration"), "stations.too_short")
     return Run.of(
         run,
         warmup_ns=None if run.warmup == "auto" else run.warmup,

@@ -13,9 +13,9 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Final
 
 from ..amendments import AMENDMENTS
-from ..units import format_time_ns
+from ..phrases import phrase
 from .declare import written
-from .errors import InvalidError, Path, quoted
+from .errors import InvalidError, Path, invalid, quoted
 from .floor import DIGITS, positions, received_dbm
 from .hearing import RULES_ELSEWHERE
 from .keys.air import Air, Cell, PathLoss
@@ -70,11 +70,7 @@ def resolve_hearing(scenario: Written, base: FilePath) -> Hearing | None:
     air = scenario.air
     ways = [] if air is None else [way for way in _WAYS if air.given(way)]
     if len(ways) > 1:
-        raise InvalidError(
-            ("air", ways[1]),
-            f"cannot be combined with {ways[0]}: both say which nodes hear each other; "
-            f"allowed: one of {', '.join(_WAYS)}",
-        )
+        raise invalid(("air", ways[1]), "air.hearing_twice", ways=ways[0], all_ways=_WAYS)
     way = ways[0] if ways else ""
     _check_places(scenario, cells, way)
     overlap = overlaps(scenario, cells)
@@ -104,11 +100,7 @@ def resolve_hearing(scenario: Written, base: FilePath) -> Hearing | None:
             row[other] = None
     if not way and len(cells) == 1 and all(power is not None for row in powers for power in row):
         if air is not None:
-            raise InvalidError(
-                ("air",),
-                "has no effect: all stations of one access point hear each other; allowed: "
-                "with [cells.NAME], with hears of a group, received or path_loss",
-            )
+            raise invalid(("air",), "air.hearing_of_one")
         return None
     if way == "heard" and len(cells) == 1 and all(None not in row for row in powers):
         return None
@@ -133,11 +125,7 @@ def _with_path_loss(scenario: Written) -> Written:
 def _check_walls(walls: Sequence[Written] | None) -> None:
     for index, wall in enumerate(walls or ()):
         if getattr(wall, "from") == wall.to:
-            raise InvalidError(
-                ("air", "path_loss", "walls", index),
-                "has two equal ends; allowed: two different ends, such as from = [0, 3], to "
-                "= [9, 3]",
-            )
+            raise invalid(("air", "path_loss", "walls", index), "air.wall")
 
 
 def check_detection(air: Air | None, phy: Phy) -> None:
@@ -151,11 +139,7 @@ def check_detection(air: Air | None, phy: Phy) -> None:
     timings = [one for one in (phy.dsss, phy.ofdm) if one is not None]
     least = min(one.preamble_time_ns + one.plcp_header_time_ns for one in timings)
     if air.detect_ns > least:
-        raise InvalidError(
-            ("air", "detect"),
-            f"is {format_time_ns(air.detect_ns)}; allowed: {format_time_ns(least)} at most, the "
-            "time of a preamble and its header",
-        )
+        raise invalid(("air", "detect"), "air.detection", detect=air.detect_ns, least=least)
 
 
 def _take_powers(cells: dict[str, Written], powers: Matrix, air: Written | None) -> None:
@@ -231,7 +215,7 @@ def check_cells(scenario: Written) -> None:
         if scenario.mac.rules.given(rule) and value not in fit:
             raise InvalidError(
                 ("mac", "rules", rule),
-                f'"{value}" is not modelled with several cells, hears or powers; allowed: '
+                phrase("scenario.air.not_in_cells", value=value)
                 + " or ".join(f'"{one}"' for one in fit),
             )
     unfit: list[tuple[Path, bool, str]] = [
@@ -245,11 +229,7 @@ def check_cells(scenario: Written) -> None:
     ]
     for path, found, what in unfit:
         if found:
-            raise InvalidError(
-                path,
-                f"{what} are modelled only in one cell in which all nodes hear each other; "
-                "allowed: without several cells, hears and powers",
-            )
+            raise invalid(path, "air.only_in_one_cell", what=what)
 
 
 def _cells(scenario: Written) -> tuple[dict[str, Written], list[str]]:
@@ -259,9 +239,8 @@ def _cells(scenario: Written) -> tuple[dict[str, Written], list[str]]:
     for index, group in enumerate(scenario.stations):
         if group.cell is not None and group.cell not in cells:
             allowed = quoted(cells) or "without this key, or a table [cells.NAME]"
-            raise InvalidError(
-                ("stations", index, "cell"),
-                f'there is no cell "{group.cell}"; allowed: {allowed}',
+            raise invalid(
+                ("stations", index, "cell"), "air.unknown_cell", cell=group.cell, allowed=allowed
             )
         if group.cell is None and len(cells) > 1:
             raise InvalidError(
@@ -275,15 +254,9 @@ def _cells(scenario: Written) -> tuple[dict[str, Written], list[str]]:
     cell_of = [group.cell or first for group in scenario.stations]
     for name in cells:
         if name in groups:
-            raise InvalidError(
-                ("cells", name),
-                f'a group also has the name "{name}"; allowed: different names',
-            )
+            raise invalid(("cells", name), "air.name_twice", name=name)
         if name not in cell_of:
-            raise InvalidError(
-                ("cells", name),
-                f'no group is in it; allowed: a group with cell = "{name}", or no such table',
-            )
+            raise invalid(("cells", name), "air.empty_cell", name=name)
     return cells, cell_of
 
 
@@ -291,11 +264,7 @@ def _check_places(scenario: Written, cells: dict[str, Written], way: str) -> Non
     """Reject positions and powers that have no effect, and `hears` together with powers."""
     for index, group in enumerate(scenario.stations):
         if group.hears is not None and way in ("received", "path_loss"):
-            raise InvalidError(
-                ("stations", index, "hears"),
-                f"cannot be combined with air.{way}: both say which nodes hear each other; "
-                "allowed: only one of them",
-            )
+            raise invalid(("stations", index, "hears"), "air.place_and_way", way=way)
         for key in ("positions", "distance"):
             if getattr(group, key) is not None and way != "path_loss":
                 raise InvalidError(("stations", index, key), _unused_place(way))
@@ -305,26 +274,15 @@ def _check_places(scenario: Written, cells: dict[str, Written], way: str) -> Non
         if cell.power is None:
             continue
         if way not in ("received", "path_loss"):
-            raise InvalidError(
-                ("cells", name, "power"),
-                "has no effect if powers are not known; allowed: together with air.received "
-                "or air.path_loss",
-            )
+            raise invalid(("cells", name, "power"), "air.place_without_power")
         if scenario.air.obss_pd is not None:
-            raise InvalidError(
-                ("cells", name, "power"),
-                "cannot be combined with air.obss_pd, which lowers the power of all nodes; "
-                "allowed: only one of them",
-            )
+            raise invalid(("cells", name, "power"), "air.place_and_obss_pd")
 
 
 def _unused_place(way: str) -> str:
     if way:
-        return (
-            f"cannot be combined with air.{way}: both say which nodes hear each other; "
-            "allowed: only one of them"
-        )
-    return 'needs a path loss; allowed: together with air.path_loss = { model = "log-distance" }'
+        return phrase("scenario.air.place_and_way_of_stations", way=way)
+    return phrase("scenario.air.place_without_loss")
 
 
 def _check_said(
@@ -336,20 +294,14 @@ def _check_said(
         for one, row in enumerate(overlap):
             for other in range(one + 1, len(row)):
                 if row[other]:
-                    raise InvalidError(
-                        ("air", "heard"),
-                        f'is missing: "{names[one]}" and "{names[other]}" are on one channel, '
-                        "and no key says whether they hear each other; allowed: pairs of "
-                        f'cells, as in [["{names[one]}", "{names[other]}"]], or received, or '
-                        "path_loss",
-                    )
+                    raise invalid(("air", "heard"), "air.no_hearing", a=names[one], b=names[other])
         return
     for place, pair in enumerate(scenario.air.heard):
         for name in pair:
             if name not in names:
                 raise InvalidError(
                     ("air", "heard", place),
-                    f'there is no cell "{name}"; allowed: '
+                    phrase("scenario.air.unknown_pair", name=name)
                     + (quoted(scenario.cells) or "a table [cells.NAME]"),
                 )
 
@@ -370,29 +322,20 @@ def _check_thresholds(scenario: Written, air: Written, *, known: bool) -> None:
     if not known:
         for name in ("power", "sense", "energy", "noise", "capture", "obss_pd"):
             if air.given(name):
-                raise InvalidError(
-                    ("air", name),
-                    "has no effect if powers are not known; allowed: together with received "
-                    "or path_loss",
-                )
+                raise invalid(("air", name), "air.threshold_without_power")
     if air.energy < air.sense:
-        raise InvalidError(
+        raise invalid(
             ("air", "energy" if air.given("energy") else "sense"),
-            f"sense is {air.sense:g} dBm and energy {air.energy:g} dBm; allowed: sense <= energy",
+            "air.sense_and_energy",
+            sense=air.sense,
+            energy=air.energy,
         )
     if air.obss_pd is None:
         return
     if scenario.phy.standard not in ("802.11ax", "802.11be"):
-        raise InvalidError(
-            ("air", "obss_pd"),
-            f"{scenario.phy.standard} has no spatial reuse; allowed: without this key, or a "
-            'standard such as "802.11ax"',
-        )
+        raise invalid(("air", "obss_pd"), "air.no_spatial_reuse", standard=scenario.phy.standard)
     if not -82.0 <= air.obss_pd <= -62.0:
-        raise InvalidError(
-            ("air", "obss_pd"),
-            f'is {air.obss_pd:g} dBm; allowed: "-82 dBm" to "-62 dBm"',
-        )
+        raise invalid(("air", "obss_pd"), "air.obss_pd", obss_pd=air.obss_pd)
 
 
 def _signals(

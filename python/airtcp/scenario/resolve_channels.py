@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from .. import channels
 from ..amendments import AMENDMENTS
+from ..phrases import phrase
 from .declare import written
-from .errors import InvalidError
+from .errors import invalid
 from .keys.phy import Phy
 from .quantities import Written
 from .resolve_high_rate import channel_width_mhz
@@ -35,10 +36,7 @@ def overlaps(scenario: Written, cells: dict[str, Written]) -> list[list[bool]]:
         return [[True] * len(names) for _ in names]
     missing = next((name for name in names if name not in given), None)
     if missing is not None:
-        raise InvalidError(
-            ("cells", missing, "channel"),
-            "is missing, and other cells have one; allowed: a channel for each cell, or for none",
-        )
+        raise invalid(("cells", missing, "channel"), "channels.missing")
     band = band_of(scenario.phy)
     widths = {
         name: _width(cell_phy(scenario.phy, cell, ("cells", name))) for name, cell in cells.items()
@@ -47,10 +45,14 @@ def overlaps(scenario: Written, cells: dict[str, Written]) -> list[list[bool]]:
         width = widths[name]
         known = channels.channels(band, width)
         if channel not in known:
-            raise InvalidError(
+            raise invalid(
                 ("cells", name, "channel"),
-                f"{channel} is not a channel of {width} MHz in {band} GHz, the band of [phy]; "
-                f"allowed: {_listed(known)}{_elsewhere(scenario.phy.standard, width, channel)}",
+                "channels.unknown",
+                channel=channel,
+                width=width,
+                band=band,
+                known=_listed(known),
+                standard=_elsewhere(scenario.phy.standard, width, channel),
             )
     shared = []
     for one in names:
@@ -60,11 +62,12 @@ def overlaps(scenario: Written, cells: dict[str, Written]) -> list[list[bool]]:
             width = max(widths[one], widths[other])
             both = channels.share(band, width, given[one], given[other])
             if both is None:
-                raise InvalidError(
+                raise invalid(
                     ("cells", other, "channel"),
-                    f'{given[other]} overlaps in part with {given[one]} of "{one}", which is '
-                    "not modelled; allowed: the same channel, or one as far away as 1, 6 and "
-                    "11 are",
+                    "channels.partly",
+                    given=given[other],
+                    channel=given[one],
+                    other=one,
                 )
             row.append(both)
         shared.append(row)
@@ -86,7 +89,7 @@ def _elsewhere(standard: str, width_mhz: int, channel: int) -> str:
         for ghz, most in widest.items()
         if width_mhz <= most and channel in channels.channels(ghz, width_mhz)
     ]
-    return "".join(f'; or phy.band = "{ghz:g} GHz", which has it' for ghz in bands)
+    return "".join(phrase("scenario.channels.elsewhere", ghz=ghz) for ghz in bands)
 
 
 def _width(phy: Written) -> int:

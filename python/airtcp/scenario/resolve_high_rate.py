@@ -13,8 +13,7 @@ from ..amendments import AMENDMENTS, SCHEMES, Amendment, block_ack_bits
 from ..error_rates import Receiver
 from ..high_rate import HighRate, HighRateRules, HighRateTiming, NoSuchRateError
 from ..standards import STANDARDS
-from ..units import format_time_ns
-from .errors import InvalidError, Path, refuse_together
+from .errors import InvalidError, Path, invalid, refuse_together
 from .keys.mac import Aggregation
 from .keys.phy import Phy
 from .quantities import Written
@@ -55,7 +54,7 @@ def check_keys(table: Written, standard: str, path: Path) -> None:
             )
             if modern and path[:1] == ("stations",):
                 allowed += ', or standard = "802.11g" (or b, or a) of this group next to it'
-            raise InvalidError((*path, name), f"is not a key of {standard}; allowed: {allowed}")
+            raise invalid((*path, name), "rates.not_a_key", standard=standard, allowed=allowed)
 
 
 def rules_of(rules: Written) -> HighRateRules:
@@ -101,16 +100,16 @@ def rate_of(phy: Written, rules: Written, group: Written | None = None, path: Pa
             if error.part != "mcs" or mcs is not None:
                 table = group if group is not None and group.given(error.part) else phy
                 here = where if table is group else ("phy",)
-                raise InvalidError(
+                raise invalid(
                     (*here, error.part),
-                    f"{error.found} is not in {phy.standard}; allowed: {error.allowed}",
+                    "rates.not_in_standard",
+                    found=error.found,
+                    standard=phy.standard,
+                    allowed=error.allowed,
                 ) from None
     assert rate is not None
     if group is not None and width > widest:
-        raise InvalidError(
-            (*where, "channel_width"),
-            f"is {width} MHz, wider than the cell's channel; allowed: the width of [phy] or less",
-        )
+        raise invalid((*where, "channel_width"), "rates.too_wide", width=width)
     preamble = rate.preamble_time_ns(rules_of(rules))
     if phy.given("preamble_time") or phy.given("plcp_header_time"):
         # Together, the two times are the whole data PPDU before its Data field.
@@ -158,14 +157,14 @@ def error_rates(phy: Written, rules: Written, group: Written, path: Path) -> dic
     listed: dict[int, float] = {}
     for name, share in group.error_table.items():
         if not (name.isascii() and name.isdecimal() and int(name) <= highest):
-            raise InvalidError(
+            raise invalid(
                 (*path, "error_table", name),
-                f"is not an MCS of {phy.standard}; allowed: 0 to {highest}",
+                "rates.unknown_mcs",
+                standard=phy.standard,
+                highest=highest,
             )
         if share > 1.0:
-            raise InvalidError(
-                (*path, "error_table", name), f"is {share:.0%}; allowed: 100 % at most"
-            )
+            raise invalid((*path, "error_table", name), "rates.share", share=share)
         listed[int(name)] = share
     table: dict[int, float] = {}
     for mcs in range(highest + 1):
@@ -225,11 +224,7 @@ def resolve_aggregation(mac: Written, phy: Phy, written_phy: Written) -> Aggrega
     here: Path = ("mac", "aggregation")
     if amendment is None:
         if mac.given("aggregation"):
-            raise InvalidError(
-                here,
-                f"{phy.standard} does not aggregate frames; allowed: no such table, or a "
-                'standard such as "802.11n"',
-            )
+            raise invalid(here, "rates.no_aggregation", standard=phy.standard)
         return None
     table = mac.aggregation if mac.aggregation is not None else Aggregation.written_default()
     table = table.filled(ampdu=amendment.ampdu_bytes, block_ack_window=amendment.window)
@@ -239,16 +234,18 @@ def resolve_aggregation(mac: Written, phy: Phy, written_phy: Written) -> Aggrega
         ("block_ack_window", table.block_ack_window, amendment.window, ""),
     ):
         if found > most:
-            raise InvalidError(
+            raise invalid(
                 (*here, name),
-                f"is {found}{unit}; allowed: {most}{unit} at most in {phy.standard}",
+                "rates.aggregation",
+                found=found,
+                unit=unit,
+                most=most,
+                standard=phy.standard,
             )
     least = phy.data_rate.high.preamble_time_ns if phy.data_rate.high else 0
     if table.ppdu_time <= least:
-        raise InvalidError(
-            (*here, "ppdu_time"),
-            f"is {format_time_ns(table.ppdu_time)}, and preamble and signal fields last "
-            f"{format_time_ns(least)}; allowed: more than that",
+        raise invalid(
+            (*here, "ppdu_time"), "rates.ppdu_time", ppdu_time=table.ppdu_time, least=least
         )
     bits = written_phy.filled(block_ack_bits=block_ack_bits(table.block_ack_window)).block_ack_bits
     rate_bps = written_phy.block_ack_rate or phy.control_rate.bps
@@ -307,14 +304,17 @@ def band_ghz(phy: Written) -> float:
     band: float = phy.band or (5 if 5 in fit or not fit else fit[-1])
     if band not in amendment.widest_mhz:
         allowed = ", ".join(f'"{ghz} GHz"' for ghz in amendment.widest_mhz)
-        raise InvalidError(
-            ("phy", "band"), (f'"{band} GHz" is not a band of {phy.standard}; allowed: {allowed}')
+        raise invalid(
+            ("phy", "band"), "rates.unknown_band", band=band, standard=phy.standard, allowed=allowed
         )
     if width in amendment.subcarriers and band not in fit:
-        raise InvalidError(
+        raise invalid(
             ("phy", "channel_width"),
-            f"is {width} MHz; allowed: {amendment.widest_mhz[band]} MHz at most in the band of "
-            f"{band} GHz in {phy.standard}",
+            "rates.width_of_band",
+            width=width,
+            widest_mhz=amendment.widest_mhz[band],
+            band=band,
+            standard=phy.standard,
         )
     return band
 

@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 from .. import distributions
 from ..units import SIZE, TIME
 from .access_log import DataFileError, read_access_log, read_csv_column
-from .errors import InvalidError, Path
+from .errors import InvalidError, Path, invalid
 from .quantities import MOST_COUNTED, Written
 
 
@@ -23,7 +23,7 @@ def resolve_distribution(
     match written.distribution:
         case "deterministic":
             if (written.value is None) == (written.mean is None):
-                raise InvalidError((*here, "value"), "must be given; allowed: either value or mean")
+                raise invalid((*here, "value"), "laws.value_or_mean")
             value = written.mean if written.value is None else written.value
             return distributions.Deterministic(value=float(value))
         case "exponential":
@@ -48,7 +48,7 @@ def resolve_distribution(
             )
         case "uniform":
             if written.low >= written.high:
-                raise InvalidError((*here, "high"), "is not above low; allowed: low < high")
+                raise invalid((*here, "high"), "laws.low_and_high")
             return distributions.Uniform(low=float(written.low), high=written.high)
         case _:
             return _empirical(written, here, base, of=of)
@@ -66,11 +66,10 @@ def _empirical(written: Written, here: Path, base: FilePath, *, of: str) -> dist
                 most=float(MOST_COUNTED if of == "count" else quantity.most),
             )
         if of != "size" or file.name.lower().endswith((".csv", ".csv.gz")):
-            raise InvalidError(
+            raise invalid(
                 (*here, "column"),
-                "is missing: "
-                f"{'a CSV file needs it' if of == 'size' else f'an access log has no {of}s'}; "
-                "allowed: the name of a column of a CSV file",
+                "laws.no_column",
+                value="a CSV file needs it" if of == "size" else f"an access log has no {of}s",
             )
         return read_access_log(file)
     except DataFileError as error:

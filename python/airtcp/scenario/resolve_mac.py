@@ -11,9 +11,8 @@ from ..airtime import exchange_ns, needs_rts, ppdu_ns
 from ..amendments import AMENDMENTS
 from ..choices import DISCIPLINES, own_word
 from ..standards import AccessCategory
-from ..units import format_size, format_time_ns
 from .declare import written
-from .errors import InvalidError, Path, above, refuse_together
+from .errors import Path, above, invalid, refuse_together
 from .keys.mac import AccessParameters, Beacon, Classify, Edca, EdcaCategories, Mac, Ofdma, Rules
 from .keys.phy import Phy
 from .keys.queue import (
@@ -81,11 +80,7 @@ def resolve_scheduler(ap: Written, phy: Phy) -> AnyScheduler | None:
     if phy.standard in AMENDMENTS:
         return Scheduler(kind=ap.scheduler or "oldest")
     if ap.scheduler is not None:
-        raise InvalidError(
-            ("ap", "scheduler"),
-            f"in {phy.standard} an access serves one packet; allowed: without this key, "
-            '"airtime", or a standard such as "802.11n"',
-        )
+        raise invalid(("ap", "scheduler"), "mac.one_packet", standard=phy.standard)
     return None
 
 
@@ -97,10 +92,7 @@ def _airtime(ap: Written) -> AirtimeScheduler:
     )
     _check_leaves_stations(ap)
     if scheduler.aql_ns is not None and ap.queue.mac_limit is not None:
-        raise InvalidError(
-            ("ap", "queue", "mac_limit"),
-            "the driver's ring is limited in airtime; allowed: aql of the scheduler, or mac_limit",
-        )
+        raise invalid(("ap", "queue", "mac_limit"), "mac.ring_or_aql")
     return scheduler
 
 
@@ -109,11 +101,11 @@ def _check_leaves_stations(ap: Written) -> None:
     discipline = DISCIPLINES[ap.queue.discipline]
     if not discipline.leaves_stations:
         what = "it chooses packets itself" if discipline.resolved else "flows take turns"
-        raise InvalidError(
+        raise invalid(
             ("ap", "scheduler"),
-            "with discipline = "
-            f'"{discipline.in_file}" {what}, '
-            "whatever their station; allowed: another discipline",
+            "mac.discipline_of_scheduler",
+            in_file=discipline.in_file,
+            what=what,
         )
 
 
@@ -130,10 +122,12 @@ def _beacon(beacon: Written, phy: Phy, written_phy: Written) -> Beacon:
     ppdu = ppdu_ns(phy, resolved.size_bits, resolved.rate)
     needed = phy.difs_ns + ppdu + phy.propagation_delay_ns
     if resolved.interval_ns <= needed:
-        raise InvalidError(
+        raise invalid(
             (*here, "interval"),
-            f"is {format_time_ns(resolved.interval_ns)}, and DIFS and a beacon of "
-            f"{resolved.size_bits} bits take {format_time_ns(needed)}; allowed: more than that",
+            "mac.beacon",
+            interval=resolved.interval_ns,
+            size_bits=resolved.size_bits,
+            needed=needed,
         )
     return resolved
 
@@ -152,19 +146,11 @@ def resolve_access(access: Written, mac: Written, phy: Phy) -> Access:
         known = set() if of_this is None else {*written(of_this).allowed_keys(), "window_slots"}
         for key in written(table).allowed_keys():
             if access.given(key) and key not in known:
-                raise InvalidError(
-                    (*here, key),
-                    f'has no effect with the scheme "{access.scheme}"; '
-                    f'allowed: together with scheme = "{word}"',
-                )
+                raise invalid((*here, key), "mac.not_of_scheme", scheme=access.scheme, word=word)
     if access.scheme == "standard":
         return StandardAccess.of(access)
     if mac.edca is not None:
-        raise InvalidError(
-            (*here, "scheme"),
-            f'"{access.scheme}" is for an access point with one queue under the DCF, and '
-            "[mac.edca] gives it a queue for each access category; allowed: only one of them",
-        )
+        raise invalid((*here, "scheme"), "mac.scheme_and_edca", scheme=access.scheme)
     access = access.filled(window_slots=phy.cw_min + 1)
     if access.scheme == "fixed-burst":
         access = access.filled(packets=max(access.window_slots // 2, 1))
@@ -172,10 +158,11 @@ def resolve_access(access: Written, mac: Written, phy: Phy) -> Access:
     access = access.filled(target_active=max(access.window_slots // 4, 1))
     slots, target = access.window_slots, access.target_active
     if target > slots:
-        raise InvalidError(
+        raise invalid(
             (*here, "target_active" if access.given("target_active") else "window_slots"),
-            f"target_active is {target} and window_slots {slots}: not even every second station "
-            "would succeed; allowed: target_active <= window_slots",
+            "mac.target_active",
+            target=target,
+            slots=slots,
         )
     return AdaptiveBurst.of(access, scheme="adaptive-burst")
 
@@ -187,10 +174,7 @@ def resolve_classify(mac: Written) -> Classify:
         InvalidError: a classification without access categories.
     """
     if mac.given("classify") and mac.edca is None:
-        raise InvalidError(
-            ("mac", "classify"),
-            "has no effect without access categories; allowed: together with [mac.edca]",
-        )
+        raise invalid(("mac", "classify"), "mac.no_categories")
     return Classify.of(mac.classify)
 
 
@@ -232,12 +216,7 @@ def _category(
     given = given.filled(aifs=phy.sifs_ns + given.aifsn * phy.slot_time_ns)
     pifs = phy.sifs_ns + phy.slot_time_ns
     if given.aifs < pifs:
-        raise InvalidError(
-            (*here, "aifs"),
-            f"is {format_time_ns(given.aifs)}; other nodes need a slot to hear the MAC ACKs "
-            "and next frames of a TXOP, which follow after a SIFS of "
-            f"{format_time_ns(phy.sifs_ns)}; allowed: {format_time_ns(pifs)} (PIFS) or more",
-        )
+        raise invalid((*here, "aifs"), "mac.aifs", aifs=given.aifs, sifs=phy.sifs_ns, pifs=pifs)
     if given.cw_min > given.cw_max:
         raise above(given, here, "cw_min", "cw_max")
     return AccessParameters.of(given)
@@ -269,9 +248,11 @@ def check_txop_limits(mac: Written, scenario: ResolvedScenario) -> None:
                 rts=needs_rts(scenario.phy, packet_bits, scenario.mac.rts_threshold_bytes),
             )
             if limit < needed:
-                raise InvalidError(
+                raise invalid(
                     ("mac", "edca", side, category, "txop_limit"),
-                    f"is {format_time_ns(limit)}, and a packet of {format_size(packet_bits / 8)} "
-                    f"of flow {flow.name} takes {format_time_ns(needed)} with its MAC ACK; "
-                    'allowed: that or more, or "0 us" for one frame at a time',
+                    "mac.txop_limit",
+                    limit=limit,
+                    packet_bits=packet_bits / 8,
+                    name=flow.name,
+                    needed=needed,
                 )

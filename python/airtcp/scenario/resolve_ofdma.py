@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from ..amendments import AMENDMENTS
 from ..choices import DISCIPLINES
-from .errors import InvalidError, Path, quoted
+from .errors import Path, invalid, quoted
 from .quantities import Written
 from .resolved import ResolvedScenario
 
@@ -26,8 +25,7 @@ def with_ofdma(mac: Written, scenario: ResolvedScenario) -> ResolvedScenario:
     """
     if scenario.mac.ofdma is None:
         return scenario
-    for path, found, allowed in _unfit(mac, scenario):
-        raise InvalidError(path, f"{found}; allowed: {allowed}")
+    _unfit(mac, scenario)
     if mac.ofdma.schedule is None:
         return scenario
     ofdma = scenario.mac.ofdma.model_copy(update={"turns": _turns(mac, scenario)})
@@ -56,19 +54,15 @@ def _stations(scenario: ResolvedScenario) -> dict[str, range]:
     return known
 
 
-def _unfit_schedule(mac: Written, scenario: ResolvedScenario) -> Iterator[tuple[Path, str, str]]:
+def _unfit_schedule(mac: Written, scenario: ResolvedScenario) -> None:
     schedule = mac.ofdma.schedule
     if mac.ofdma.scheduler != "fixed":
         if schedule is not None:
-            yield (
-                _SCHEDULE,
-                "round-robin has no schedule",
-                'without this key, or scheduler = "fixed"',
-            )
+            raise invalid(_SCHEDULE, "ofdma.round_robin_schedule")
         return
     if schedule is None:
         names = quoted(group.name for group in scenario.stations)
-        yield _SCHEDULE, "is missing", f"a list for each PPDU, such as [[{names}]]"
+        raise invalid(_SCHEDULE, "ofdma.no_schedule", names=names)
         return
     stations = _stations(scenario)
     rate = scenario.stations[0].data_rate.high
@@ -79,175 +73,126 @@ def _unfit_schedule(mac: Written, scenario: ResolvedScenario) -> Iterator[tuple[
         for name in turn:
             if name not in stations:
                 allowed = quoted(group.name for group in scenario.stations)
-                yield (
+                raise invalid(
                     here,
-                    f'"{name}" is no station',
-                    f'{allowed}, or one of them as in "{scenario.stations[0].name}/0"',
+                    "ofdma.unknown_station",
+                    name=name,
+                    allowed=allowed,
+                    name_=scenario.stations[0].name,
                 )
                 return
         users = [one for name in turn for one in stations[name]]
         if len(set(users)) < len(users):
-            yield here, "a station is named twice", "each station once in a PPDU"
+            raise invalid(here, "ofdma.station_twice")
         if len(users) > most:
-            yield (
+            raise invalid(
                 here,
-                f"{len(users)} stations",
-                f"at most {most}, the resource units in {rate.channel_width_mhz} MHz",
+                "ofdma.too_many_stations",
+                users=len(users),
+                most=most,
+                channel_width_mhz=rate.channel_width_mhz,
             )
     named = {one for turn in schedule for name in turn for one in stations[name]}
     for group in scenario.stations:
         if not named.issuperset(stations[group.name]):
-            yield (
-                _SCHEDULE,
-                f"the lists leave out stations of {group.name}, which would wait for the others",
-                "lists with all stations",
-            )
+            raise invalid(_SCHEDULE, "ofdma.left_out", name=group.name)
 
 
-def _unfit(mac: Written, scenario: ResolvedScenario) -> Iterator[tuple[Path, str, str]]:
+def _unfit(mac: Written, scenario: ResolvedScenario) -> None:
     amendment = AMENDMENTS.get(scenario.phy.standard)
     having = [name for name, one in AMENDMENTS.items() if one.user_signal is not None]
     if amendment is None or amendment.user_signal is None:
         names = " or ".join(f'"{name}"' for name in having)
-        yield (
-            _HERE,
-            f"{scenario.phy.standard} has no OFDMA",
-            f"no such table, or phy.standard = {names}",
-        )
+        raise invalid(_HERE, "ofdma.standard", standard=scenario.phy.standard, names=names)
         return
     if mac.rts_threshold is not None:
-        yield (
-            ("mac", "rts_threshold"),
-            "RTS and CTS before a PPDU to several stations are not simulated",
-            "without this key, or without mac.ofdma",
-        )
+        raise invalid(("mac", "rts_threshold"), "ofdma.rts")
     assert scenario.mac.aggregation is not None, "802.11n and later have it"
     if not scenario.mac.aggregation.ampdu_bytes:
-        yield (
-            ("mac", "aggregation", "ampdu"),
-            "PPDUs to several stations carry A-MPDUs",
-            'more than "0 B", or without mac.ofdma',
-        )
-    yield from _unfit_cells(scenario)
-    yield from _unfit_uplink(scenario)
-    yield from _unfit_access_point(scenario)
-    yield from _unfit_stations(scenario, sorted(amendment.user_signal.common_bits))
-    yield from _unfit_schedule(mac, scenario)
+        raise invalid(("mac", "aggregation", "ampdu"), "ofdma.no_ampdu")
+    _unfit_cells(scenario)
+    _unfit_uplink(scenario)
+    _unfit_access_point(scenario)
+    _unfit_stations(scenario, sorted(amendment.user_signal.common_bits))
+    _unfit_schedule(mac, scenario)
 
 
-def _unfit_cells(scenario: ResolvedScenario) -> Iterator[tuple[Path, str, str]]:
+def _unfit_cells(scenario: ResolvedScenario) -> None:
     # It imports NumPy, which only cells need.
     from .hearing import are_even, are_isolated
 
     assert scenario.mac.ofdma is not None
     if scenario.air is not None and not are_even(scenario):
-        yield (
-            _HERE,
-            "PPDUs to several stations are simulated only in cells in which all nodes hear each "
-            "other, and all or none of another cell",
-            "cells that hear each other, or not, as a whole, without hears and powers",
-        )
-    elif (
+        raise invalid(_HERE, "ofdma.hearing")
+    if (
         scenario.air is not None
         and scenario.mac.ofdma.uplink == "trigger"
         and not are_isolated(scenario)
     ):
-        yield (
-            (*_HERE, "uplink"),
-            "triggers are simulated only in cells that hear no other cell",
-            '"edca", or cells on channels of their own',
-        )
-    elif scenario.mac.ofdma.scheduler == "fixed" and len(scenario.cells or ()) > 1:
-        yield (*_HERE, "scheduler"), "a schedule for several cells", '"round-robin", or one cell'
+        raise invalid((*_HERE, "uplink"), "ofdma.triggers_of_cells")
+    if scenario.mac.ofdma.scheduler == "fixed" and len(scenario.cells or ()) > 1:
+        raise invalid((*_HERE, "scheduler"), "ofdma.schedule_of_cells")
 
 
-def _unfit_uplink(scenario: ResolvedScenario) -> Iterator[tuple[Path, str, str]]:
+def _unfit_uplink(scenario: ResolvedScenario) -> None:
     ofdma, classify = scenario.mac.ofdma, scenario.classify
     assert ofdma is not None
     if ofdma.uplink == "edca":
         if ofdma.access_interval_ns is not None:
-            yield (
-                (*_HERE, "access_interval"),
-                "without triggers the access point has nothing to send in such an access",
-                'without this key, or uplink = "trigger"',
-            )
+            raise invalid((*_HERE, "access_interval"), "ofdma.no_triggers")
         return
     used = {classify.tcp_ack, classify.tcp_data, classify.udp}
     if len(used) > 1:
-        yield (
-            (*_HERE, "uplink"),
-            f"triggers for several access categories ({', '.join(sorted(used))}) are not simulated",
-            'one category for all traffic in mac.classify, or uplink = "edca"',
-        )
+        raise invalid((*_HERE, "uplink"), "ofdma.categories", used=sorted(used))
 
 
-def _unfit_access_point(scenario: ResolvedScenario) -> Iterator[tuple[Path, str, str]]:
+def _unfit_access_point(scenario: ResolvedScenario) -> None:
     ap = scenario.ap
     if ap.scheduler is not None and ap.scheduler.kind != "oldest":
-        yield (
-            ("ap", "scheduler"),
-            "mac.ofdma chooses the stations of a PPDU",
-            "without this key, or without mac.ofdma",
-        )
+        raise invalid(("ap", "scheduler"), "ofdma.scheduler")
     discipline = DISCIPLINES[ap.queue.word]
     if not discipline.leaves_stations:
         leaving = [f'"{name}"' for name, one in DISCIPLINES.items() if one.leaves_stations]
-        yield (
+        raise invalid(
             ("ap", "queue", "discipline"),
-            f'"{discipline.in_file}" leaves mac.ofdma no choice of stations',
-            ", ".join(leaving),
+            "ofdma.discipline",
+            in_file=discipline.in_file,
+            allowed=leaving,
         )
     if ap.queue.mac_limit is not None:
-        yield (
-            ("ap", "queue", "mac_limit"),
-            "mac.ofdma takes packets of any station from the queue, and a driver's ring is in "
-            "order of arrival",
-            "without this key, or without mac.ofdma",
-        )
+        raise invalid(("ap", "queue", "mac_limit"), "ofdma.ring")
     categories = scenario.mac.edca.ap if scenario.mac.edca is not None else {}
     classify = scenario.classify
     used = {classify.tcp_ack, classify.tcp_data, classify.udp}
     for name, category in categories.items():
         if name in used and category.txop_limit_ns:
-            yield (
-                ("mac", "edca", "ap", name, "txop_limit"),
-                "an access with OFDMA has one PPDU",
-                '"0 us", or without mac.ofdma',
-            )
+            raise invalid(("mac", "edca", "ap", name, "txop_limit"), "ofdma.txop_limit")
 
 
-def _unfit_stations(
-    scenario: ResolvedScenario, widths: list[int]
-) -> Iterator[tuple[Path, str, str]]:
+def _unfit_stations(scenario: ResolvedScenario, widths: list[int]) -> None:
     first = scenario.stations[0].data_rate.high
     for index, group in enumerate(scenario.stations):
         rate = group.data_rate.high
         if group.pair is not None or rate is None or first is None:
-            yield (
-                ("stations", index, "standard"),
-                f"OFDMA needs stations of one standard, and {group.name} has another",
-                "without this key, or without mac.ofdma",
-            )
+            raise invalid(("stations", index, "standard"), "ofdma.other_standard", name=group.name)
             return
         if group.rate_control is not None:
-            yield (
-                ("stations", index, "rate_control"),
-                "rate control in resource units is not simulated",
-                "without this key, or without mac.ofdma",
-            )
+            raise invalid(("stations", index, "rate_control"), "ofdma.rate_control")
         if rate.channel_width_mhz not in widths:
-            yield (
+            raise invalid(
                 ("phy", "channel_width"),
-                f"resource units in {rate.channel_width_mhz} MHz are not simulated",
-                ", ".join(f'"{width} MHz"' for width in widths),
+                "ofdma.width",
+                channel_width_mhz=rate.channel_width_mhz,
+                allowed=", ".join(f'"{width} MHz"' for width in widths),
             )
         for key, own, one in (
             ("channel_width", rate.channel_width_mhz, first.channel_width_mhz),
             ("guard_interval", rate.guard_interval_ns, first.guard_interval_ns),
         ):
             if own != one:
-                yield (
+                raise invalid(
                     ("stations", index, key),
-                    f"all stations that share a PPDU have the same {key.replace('_', ' ')}",
-                    f"the one of {scenario.stations[0].name}, or without mac.ofdma",
+                    "ofdma.unequal",
+                    value=key.replace("_", " "),
+                    name=scenario.stations[0].name,
                 )

@@ -11,8 +11,9 @@ from typing import Any, Final
 
 from ..airtime import Rate
 from ..amendments import AMENDMENTS, Amendment
+from ..phrases import phrase
 from ..standards import STANDARDS, Standard, in_band
-from .errors import InvalidError, Path, quoted
+from .errors import InvalidError, Path, invalid, quoted
 from .keys.mac import Aggregation
 from .keys.radio_links import Pair
 from .quantities import Written
@@ -52,10 +53,12 @@ def check_standards(phy: Written, groups: list[Written], *, first: int = 0) -> N
         if group.standard is None or has_band(group.standard, band):
             continue
         allowed = quoted(name for name in _AGES if has_band(name, band))
-        raise InvalidError(
+        raise invalid(
             ("stations", index, "standard"),
-            f"{group.standard} has no channel in {band:g} GHz, the band of the access point; "
-            f"allowed: {allowed}",
+            "pair.no_channel",
+            standard=group.standard,
+            band=band,
+            allowed=allowed,
         )
 
 
@@ -94,9 +97,9 @@ def cell_phy(phy: Written, cell: Written, path: Path) -> Written:
         allowed = [name for name in known if has_band(name, band)]
         if cell.standard not in allowed:
             why = (
-                f"has no channel in {band:g} GHz, the band of [phy]"
+                phrase("scenario.pair.no_channel_in_band", band=band)
                 if cell.standard in known
-                else f"is newer than {phy.standard}, the standard of [phy]"
+                else phrase("scenario.pair.newer", standard=phy.standard)
             )
             names = quoted(allowed)
             raise InvalidError((*path, "standard"), f"{cell.standard} {why}; allowed: {names}")
@@ -107,10 +110,12 @@ def cell_phy(phy: Written, cell: Written, path: Path) -> Written:
     fit = [width for width in widths if width <= channel_width_mhz(phy)]
     if cell.channel_width not in fit:
         allowed_widths = ", ".join(f'"{width} MHz"' for width in fit) or "no such key"
-        raise InvalidError(
+        raise invalid(
             (*path, "channel_width"),
-            f"{cell.channel_width} MHz is not a width of {phy.standard} within the channel of "
-            f"[phy]; allowed: {allowed_widths}",
+            "pair.width",
+            channel_width=cell.channel_width,
+            standard=phy.standard,
+            allowed_widths=allowed_widths,
         )
     return phy.model_copy(update={"channel_width": cell.channel_width})
 

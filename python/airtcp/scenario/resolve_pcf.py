@@ -9,7 +9,7 @@ from ..airtime import exchange_ns, mpdu_bits, needs_rts, ppdu_ns
 from ..amendments import AMENDMENTS
 from ..standards import AccessCategory
 from ..units import format_time_ns
-from .errors import InvalidError, Path
+from .errors import Path, invalid
 from .keys.mac import Beacon, Classify, Pcf
 from .keys.phy import Phy
 from .keys.traffic import Flow
@@ -46,11 +46,7 @@ def resolve_pcf(mac: Written) -> Pcf | None:
     beacons: int = mac.beacon.interval
     pcf = mac.pcf.filled(interval=beacons, max_duration=beacons // 2)
     if pcf.interval % beacons:
-        raise InvalidError(
-            (*_HERE, "interval"),
-            f"is {format_time_ns(pcf.interval)}, and a beacon comes every "
-            f"{format_time_ns(beacons)}; allowed: a multiple of that",
-        )
+        raise invalid((*_HERE, "interval"), "pcf.interval", interval=pcf.interval, beacons=beacons)
     return Pcf.of(pcf)
 
 
@@ -67,28 +63,17 @@ def check_pcf(mac: Written, scenario: ResolvedScenario) -> None:
         return
     assert beacon is not None, "they begin with beacons"
     if phy.standard in AMENDMENTS:
-        raise InvalidError(
-            _HERE,
-            f"{phy.standard} has no contention-free periods here; allowed: 802.11b, a, g and "
-            "802.11",
-        )
+        raise invalid(_HERE, "pcf.standard", standard=phy.standard)
     if scenario.mac.edca is not None:
-        raise InvalidError(
-            _HERE,
-            "the point coordination function polls stations with one queue, and [mac.edca] gives "
-            "them a queue for each access category; allowed: only one of them",
-        )
+        raise invalid(_HERE, "pcf.edca")
     if scenario.ap.access.scheme != "standard":
-        raise InvalidError(
-            _HERE,
-            "an access point that polls does not send bursts, and ap.access.scheme is "
-            f'"{scenario.ap.access.scheme}"; allowed: only one of them',
-        )
+        raise invalid(_HERE, "pcf.bursts", scheme=scenario.ap.access.scheme)
     if beacon.size_bits < _LEAST_BEACON_BITS:
-        raise InvalidError(
+        raise invalid(
             ("mac", "beacon", "size_bits"),
-            f"{beacon.size_bits} bits leave no room for the description of contention-free "
-            f"periods; allowed: {_LEAST_BEACON_BITS} or more",
+            "pcf.beacon_size",
+            size=beacon.size_bits,
+            least=_LEAST_BEACON_BITS,
         )
     _check_duration(mac, scenario, pcf, beacon)
 
@@ -110,25 +95,11 @@ def _check_duration(mac: Written, scenario: ResolvedScenario, pcf: Pcf, beacon: 
     here = (*_HERE, "max_duration") if is_given else _HERE
     said = f"{'' if is_given else 'max_duration '}is {format_time_ns(pcf.max_duration_ns)}"
     if least > most:
-        raise InvalidError(
-            _HERE,
-            f"between two beacons, {format_time_ns(beacon.interval_ns)} apart, there is no room "
-            f"for a contention-free period of {format_time_ns(least)} (a beacon, the longest "
-            "packet of the flows each way, a CF-End) and an exchange that contends; allowed: a "
-            "longer interval of beacons",
-        )
+        raise invalid(_HERE, "pcf.no_room", interval=beacon.interval_ns, least=least)
     if pcf.max_duration_ns < least:
-        raise InvalidError(
-            here,
-            f"{said}, and a beacon, the longest packet of the flows each way and a CF-End take "
-            f"{format_time_ns(least)}; allowed: that or more",
-        )
+        raise invalid(here, "pcf.too_short", said=said, least=least)
     if pcf.max_duration_ns > most:
-        raise InvalidError(
-            here,
-            f"{said}, and a beacon comes every {format_time_ns(beacon.interval_ns)}; "
-            f"one exchange must contend before it; allowed: {format_time_ns(most)} or less",
-        )
+        raise invalid(here, "pcf.too_long", said=said, interval=beacon.interval_ns, most=most)
 
 
 def _longest(scenario: ResolvedScenario) -> tuple[int, int]:

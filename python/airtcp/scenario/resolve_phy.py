@@ -13,8 +13,8 @@ from .. import standards
 from ..airtime import Rate, dsss_ns, ofdm_ns
 from ..amendments import AMENDMENTS
 from ..standards import DSSS, OFDM, DsssTiming, Modulation, OfdmTiming, Standard
-from ..units import format_rate, format_time_ns
-from .errors import InvalidError, Path, above, quoted
+from ..units import format_rate
+from .errors import Path, above, invalid, quoted
 from .keys.phy import Phy, Protection
 from .quantities import Written
 from .resolve_high_rate import (
@@ -84,21 +84,12 @@ def resolve_phy(
     phy = phy.filled(difs=phy.sifs + 2 * phy.slot_time)
     pifs = phy.sifs + phy.slot_time
     if phy.difs < pifs:
-        raise InvalidError(
-            ("phy", "difs"),
-            f"is {format_time_ns(phy.difs)}; other nodes need a slot to hear the MAC ACKs, "
-            f"which follow after a SIFS of {format_time_ns(phy.sifs)}; allowed: "
-            f"{format_time_ns(pifs)} (PIFS) or more",
-        )
+        raise invalid(("phy", "difs"), "phy.difs", difs=phy.difs, sifs=phy.sifs, pifs=pifs)
     if phy.cw_min > phy.cw_max:
         raise above(phy, ("phy",), "cw_min", "cw_max")
     phy = phy.filled(eifs=phy.sifs + _eifs_ack_ns(phy, standard, ofdm) + phy.difs)
     if phy.eifs < phy.difs:
-        raise InvalidError(
-            ("phy", "eifs"),
-            f"is {format_time_ns(phy.eifs)}, and DIFS is {format_time_ns(phy.difs)}; "
-            "allowed: DIFS or more",
-        )
+        raise invalid(("phy", "eifs"), "phy.eifs", eifs=phy.eifs, difs=phy.difs)
     responses = {control}
     responses |= {
         station_rates(phy, group, rules, ("stations", index))[1] for index, group in numbered
@@ -114,10 +105,8 @@ def resolve_phy(
         delay = max(_rx_start_delay_ns(standard, rate.modulation, dsss, ofdm) for rate in responses)
         phy = phy.filled(ack_timeout=pifs + delay)
     if phy.ack_timeout < phy.sifs:
-        raise InvalidError(
-            ("phy", "ack_timeout"),
-            f"is {format_time_ns(phy.ack_timeout)}, and a MAC ACK follows after a SIFS of "
-            f"{format_time_ns(phy.sifs)}; allowed: SIFS or more",
+        raise invalid(
+            ("phy", "ack_timeout"), "phy.ack_timeout", ack_timeout=phy.ack_timeout, sifs=phy.sifs
         )
     return Phy.of(
         phy,
@@ -155,11 +144,7 @@ def _protection(phy: Written, standard: Standard, *, beside_dsss: bool) -> Prote
         InvalidError: protection although all stations understand each other.
     """
     if phy.given("protection") and not (standard.has_dsss and standard.ofdm):
-        raise InvalidError(
-            ("phy", "protection"),
-            f"{phy.standard} has no 802.11b stations next to newer ones; allowed: without "
-            'this key, or standard = "802.11g", or 802.11n and later in 2.4 GHz',
-        )
+        raise invalid(("phy", "protection"), "phy.no_protection", standard=phy.standard)
     default: Literal["cts-to-self", "none"] = "cts-to-self" if beside_dsss else "none"
     kind: Literal["cts-to-self", "rts-cts", "none"] = phy.protection or default
     if kind == "none":
@@ -233,10 +218,7 @@ def beacon_rate(phy: Written, rate_bps: int | None, path: Path) -> Rate:
 def _check_rate(standard: Standard, rate_bps: int, path: Path) -> None:
     if standard.modulation(rate_bps) is None:
         allowed = quoted(map(format_rate, standard.all_rates_bps))
-        raise InvalidError(
-            path,
-            f'"{format_rate(rate_bps)}" is not a rate of {standard.name}; allowed: {allowed}',
-        )
+        raise invalid(path, "phy.unknown_rate", rate=rate_bps, name=standard.name, allowed=allowed)
 
 
 def _check_preamble(
@@ -249,11 +231,7 @@ def _check_preamble(
 ) -> None:
     """Reject a preamble without DSSS rates, and a short preamble at 1 Mb/s."""
     if phy.given("preamble") and not standard.has_dsss:
-        raise InvalidError(
-            ("phy", "preamble"),
-            f"{standard.name} has no long and short preamble; allowed: without this key, or "
-            "preamble_time",
-        )
+        raise invalid(("phy", "preamble"), "phy.no_preamble", name=standard.name)
     if not _is_short(phy, modulation):
         return
     used: list[tuple[Path, int]] = [
@@ -278,11 +256,7 @@ def _is_short(phy: Written, modulation: Modulation) -> bool:
 
 def _check_short(rate_bps: int, path: Path) -> None:
     if rate_bps < standards.SHORT_PREAMBLE_SLOWEST_BPS:
-        raise InvalidError(
-            path,
-            f'"{format_rate(rate_bps)}" has no short preamble; '
-            'allowed: "2 Mb/s" or more, or phy.preamble = "long"',
-        )
+        raise invalid(path, "phy.no_short_preamble", rate=rate_bps)
 
 
 def _dsss(phy: Written, standard: Standard, modulation: Modulation) -> DsssTiming | None:

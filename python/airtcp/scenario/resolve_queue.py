@@ -13,9 +13,10 @@ from typing import Final
 from .. import standards
 from ..airtime import Rate, exchange_ns, needs_rts
 from ..choices import DISCIPLINES
+from ..phrases import phrase
 from ..units import format_time_ns
 from .declare import Table, written
-from .errors import InvalidError, Path, above
+from .errors import Path, above, invalid
 from .keys.phy import Phy
 from .keys.queue import (
     UNLIMITED,
@@ -114,10 +115,7 @@ def resolve_queue(
             if fq.slow_target_ns > fq.slow_interval_ns:
                 raise above(queue, here, "slow_target", "slow_interval", format_time_ns)
             if fq.slow_below_bps is not None and not at_access_point:
-                raise InvalidError(
-                    (*here, "slow_below"),
-                    "selects the stations of queues; allowed: only in [ap]",
-                )
+                raise invalid((*here, "slow_below"), "queue.only_ap")
             return FqCodelQueue.of(queue, codel=_codel(queue, here), fq=fq, **common)
         case own if DISCIPLINES[own].resolved:
             return OwnQueue.of(queue, name=own, **{**common, "discipline": "own"})
@@ -147,22 +145,21 @@ def _check_keys(queue: Written, here: Path) -> None:
         for key in written(table).allowed_keys():
             if key not in mine and queue.given(key):
                 of = " or ".join(f'"{name}"' for name, keys in known.items() if key in keys)
-                reason = f'has no effect with the discipline "{word}"'
+                reason = phrase("scenario.queue.no_effect", word=word)
                 if key == "ecn":
-                    reason = f'has no effect: "{word}" never marks packets'
-                raise InvalidError(
-                    (*here, key), f"{reason}; allowed: together with discipline = {of}"
-                )
+                    reason = phrase("scenario.queue.no_ecn", word=word)
+                raise invalid((*here, key), "queue.other_discipline", reason=reason, of=of)
 
 
 def _red(queue: Written, here: Path, idle_ns: Callable[[], int]) -> Red:
     red = Red.of(queue, idle_packet_time_ns=idle_ns())
     if red.min_threshold >= red.max_threshold:
         key = "min_threshold" if queue.given("min_threshold") else "max_threshold"
-        raise InvalidError(
+        raise invalid(
             (*here, key),
-            f"min_threshold is {red.min_threshold:g} and max_threshold {red.max_threshold:g}; "
-            "allowed: min_threshold < max_threshold",
+            "queue.thresholds",
+            min_threshold=red.min_threshold,
+            max_threshold=red.max_threshold,
         )
     return red
 
@@ -181,18 +178,11 @@ def resolve_link(link: Written, path: Path) -> Link:
         InvalidError: the link or its queue has no effect, or its loss is ambiguous.
     """
     if not any(link.given(key) for key in ("rate", "delay", "loss")):
-        raise InvalidError(
-            path, "has no effect; allowed: a link with a rate, a delay, a loss, or several"
-        )
+        raise invalid(path, "queue.empty_link")
     if link.queue is not None and link.rate is None:
-        raise InvalidError(
-            (*path, "queue"),
-            "a link without a rate never queues; allowed: a queue together with a rate",
-        )
+        raise invalid((*path, "queue"), "queue.link_queue")
     if link.up_rate is not None and link.rate is None:
-        raise InvalidError(
-            (*path, "up_rate"), "the other direction has no rate; allowed: together with `rate`"
-        )
+        raise invalid((*path, "up_rate"), "queue.one_direction")
     return Link.of(
         link,
         queue=_link_queue(link.queue, link.rate, (*path, "queue")),
@@ -204,9 +194,7 @@ def _link_queue(queue: Written | int | None, rate_bps: int | None, path: Path) -
     if isinstance(queue, Written):
         assert rate_bps is not None, "checked"
         if queue.mac_limit is not None:
-            raise InvalidError(
-                (*path, "mac_limit"), ("a wired link has no MAC; allowed: without this key")
-            )
+            raise invalid((*path, "mac_limit"), "queue.no_mac")
         return resolve_queue(queue, path, partial(on_wire_ns, rate_bps))
     return PlainQueue(discipline="fifo", limit=queue, mac_limit=None, ack_filter=None)
 
@@ -217,7 +205,7 @@ def _loss(written: float | Written, path: Path) -> Loss:
     else:
         loss = Loss.of(written)
     if (loss.rate is None) == (loss.every is None):
-        raise InvalidError(path, "must be one of the two; allowed: either rate or every")
+        raise invalid(path, "queue.loss")
     if loss.rate is not None and loss.rate >= 1.0:
-        raise InvalidError(path, "loses every packet; allowed: less than 100 %")
+        raise invalid(path, "queue.loses_all")
     return loss

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from ..choices import DISCIPLINES
-from .errors import InvalidError, Path, quoted
+from .errors import Path, invalid, quoted
 from .keys.mac import Aggregation
 from .keys.phy import Phy
 from .keys.radio_links import CHANNELS_MHZ, STANDARD, LinkRates, RadioLink, link_text
@@ -26,8 +25,7 @@ def with_links(scenario: Written) -> Written:
         InvalidError: links that do not fit together, or that airtcp does not simulate.
     """
     links: list[_Link] | None = scenario.ap.links
-    for path, found, allowed in _unfit(scenario, links):
-        raise InvalidError(path, f"{found}; allowed: {allowed}")
+    _unfit(scenario, links)
     return scenario if links is None else _on_link(scenario, links[0])
 
 
@@ -44,11 +42,7 @@ def check_hearing(scenario: Written, *, is_heard: bool) -> None:
         InvalidError: both are given.
     """
     if is_heard and scenario.ap.links is not None:
-        raise InvalidError(
-            _HERE,
-            "positions, powers and hearing are simulated with one link; allowed: without this "
-            "key, or without [air], distance, positions and hears",
-        )
+        raise invalid(_HERE, "links.hearing")
 
 
 def phy_on_first_link(scenario: Written, mac: Written) -> Phy:
@@ -115,48 +109,35 @@ def _links_of(scenario: Written, group: Written) -> list[_Link]:
     return links if group.links is None else [one for one in links if one in group.links]
 
 
-def _unfit(scenario: Written, links: list[_Link] | None) -> Iterator[tuple[Path, str, str]]:
+def _unfit(scenario: Written, links: list[_Link] | None) -> None:
     """Return the first key that does not fit, why, and what is allowed."""
-    without = "without this key, or without ap.links"
     if links is None:
         for index, group in enumerate(scenario.stations):
             if group.links is not None:
-                yield (
-                    ("stations", index, "links"),
-                    "the access point has one link",
-                    "without this key, or together with ap.links",
-                )
+                raise invalid(("stations", index, "links"), "links.one_link")
             if group.emlsr is not None:
-                yield (
-                    ("stations", index, "emlsr"),
-                    "the access point has one link, and these stations have a radio for it",
-                    f"without this key, or together with ap.links, in {STANDARD}",
+                raise invalid(
+                    ("stations", index, "emlsr"), "links.one_link_radio", standard=STANDARD
                 )
         for name, cell in scenario.cells.items():
             if cell.ap.links is not None:
-                yield ("cells", name, "ap", "links"), *_SEVERAL_CELLS
+                raise invalid(("cells", name, "ap", "links"), "links.several_cells")
         return
     if scenario.phy.standard != STANDARD:
-        yield _HERE, f"{scenario.phy.standard} has one link", f'phy.standard = "{STANDARD}"'
+        raise invalid(_HERE, "links.standard", standard=scenario.phy.standard, standard_=STANDARD)
     if len(links) < _FEWEST:
-        yield (
-            _HERE,
-            f"is {len(links)} link" + ("" if len(links) == 1 else "s"),
-            "two links or more, or band and channel_width of [phy]",
+        raise invalid(
+            _HERE, "links.number", what=f"is {len(links)} link" + ("" if len(links) == 1 else "s")
         )
     bands = [band for band, _ in links]
     for place, band in enumerate(bands):
         if band in bands[:place]:
-            yield (
-                (*_HERE, place),
-                f"a second link in {band} GHz, on the same channels",
-                "each link in a band of its own",
-            )
+            raise invalid((*_HERE, place), "links.same_band", band=band)
     for key in ("band", "channel_width"):
         if scenario.phy.given(key):
-            yield ("phy", key), "ap.links has the band and width of each link", without
+            raise invalid(("phy", key), "links.band_and_width")
     if scenario.cells:
-        yield _HERE, *_SEVERAL_CELLS
+        raise invalid(_HERE, "links.several_cells")
     for path, is_used, what in (
         (("mac", "ofdma"), scenario.mac.ofdma is not None, "PPDUs to several stations"),
         (("mac", "beacon"), scenario.mac.beacon is not None, "beacons"),
@@ -165,59 +146,47 @@ def _unfit(scenario: Written, links: list[_Link] | None) -> Iterator[tuple[Path,
         (("ap", "queue", "mac_limit"), scenario.ap.queue.mac_limit is not None, "a driver's ring"),
     ):
         if is_used:
-            yield path, f"{what} on several links: not simulated", without
-    yield from _unfit_groups(scenario, links)
+            raise invalid(path, "links.unsupported", what=what)
+    _unfit_groups(scenario, links)
 
 
-def _unfit_groups(scenario: Written, links: list[_Link]) -> Iterator[tuple[Path, str, str]]:
+def _unfit_groups(scenario: Written, links: list[_Link]) -> None:
     known = quoted(link_text(link) for link in links)
-    without = "without this key, or without ap.links"
     for index, group in enumerate(scenario.stations):
         here: Path = ("stations", index)
         own: list[_Link] = links if group.links is None else group.links
         for place, link in enumerate(own):
             if link not in links:
                 found = f'"{link_text(link)}" is not a link of the access point'
-                yield (*here, "links", place), found, known
+                raise invalid((*here, "links", place), "links.unknown", what=found, allowed=known)
         if not own:
-            yield (*here, "links"), "has no link", known
+            raise invalid((*here, "links"), "links.no_link", allowed=known)
         standard = pair_standard(scenario.phy, group)
         if standard != STANDARD and len(own) > 1:
-            yield (
+            raise invalid(
                 (*here, "standard") if group.links is None else (*here, "links"),
-                f"{standard} has one link, and these stations have {len(own)}",
-                f'one of them in links of this group, such as links = ["{link_text(own[0])}"]',
+                "links.several",
+                standard=standard,
+                own=len(own),
+                own_=link_text(own[0]),
             )
         if group.emlsr is not None and len(own) < _FEWEST:
             found = "these stations have one link, and a radio for it"
-            yield (*here, "emlsr"), found, "without this key, or two links or more"
+            raise invalid((*here, "emlsr"), "links.one_radio", what=found)
         if group.channel_width is not None:
-            yield (
-                (*here, "channel_width"),
-                "stations use the whole width of each link",
-                without,
-            )
+            raise invalid((*here, "channel_width"), "links.channel_width")
         if group.rate_control != "fixed":
-            yield (
-                (*here, "rate_control"),
-                "rate control on several links is not simulated",
-                '"fixed", or without ap.links',
-            )
+            raise invalid((*here, "rate_control"), "links.rate_control")
         if group.queue.mac_limit is not None:
-            yield (*here, "queue", "mac_limit"), "a ring on several links: not simulated", without
+            raise invalid((*here, "queue", "mac_limit"), "links.ring")
         if own and all(link in links for link in own):
             check_standards(_on_link(scenario, own[0]).phy, [group], first=index)
     queue = scenario.ap.queue.discipline
     if queue in DISCIPLINES and not DISCIPLINES[queue].leaves_stations:
         leaving = [f'"{name}"' for name, one in DISCIPLINES.items() if one.leaves_stations]
-        yield (
+        raise invalid(
             ("ap", "queue", "discipline"),
-            f'"{DISCIPLINES[queue].in_file}" leaves no choice of the stations that a link serves',
-            ", ".join(leaving),
+            "links.discipline",
+            in_file=DISCIPLINES[queue].in_file,
+            allowed=leaving,
         )
-
-
-_SEVERAL_CELLS: Final = (
-    "several links of an access point are simulated in one cell",
-    "one cell, or two cells on channels that do not overlap, each with a part of the flows",
-)

@@ -14,7 +14,7 @@ from ..amendments import AMENDMENTS
 from ..error_rates import READ, Receiver
 from ..standards import OFDM
 from ..units import format_rate
-from .errors import InvalidError, Path
+from .errors import InvalidError, Path, invalid
 from .keys.air import Needs
 from .quantities import Written
 from .resolve_air import Hearing
@@ -105,10 +105,7 @@ def with_rates(scenario: Written, hearing: Hearing | None) -> Written:
             snr = signals[index] - hearing.air.noise_dbm
         if group.rate_control == "ideal":
             if snr is None:
-                raise InvalidError(
-                    (*here, "rate_control"),
-                    '"ideal" follows the signal; allowed: together with snr, distance or powers',
-                )
+                raise invalid((*here, "rate_control"), "signal.ideal")
             best = _best(phy, rules, group, snr, here, _IDEAL)
             given = _chosen_mcs(phy, group)
             group = group.model_copy(
@@ -143,11 +140,14 @@ def check_rates(hearing: Hearing | None, groups: tuple[Any, ...]) -> None:
         snr = hearing.signal_dbm[index] - hearing.air.noise_dbm
         if snr < needs - _SLACK_DB:
             rate = "the lowest of its rates" if rates else _called(group.data_rate)
-            raise InvalidError(
+            raise invalid(
                 ("stations", index),
-                f'{group.name} has an SNR of {snr:.1f} dB in cell "{hearing.cell_of[index]}", '
-                f"and {rate} needs {needs:g} dB; allowed: a lower rate, or no rate: airtcp "
-                "then uses the highest possible",
+                "signal.weak",
+                name=group.name,
+                snr=snr,
+                cell_of=hearing.cell_of[index],
+                rate=rate,
+                needs=needs,
             )
 
 

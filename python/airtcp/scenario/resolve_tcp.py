@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..choices import CONGESTION, RECOVERY, either, of_airtcp
+from ..phrases import phrase
 from ..standards import initial_window_segments
-from .errors import InvalidError, Path, refuse_together
+from .errors import InvalidError, Path, invalid, refuse_together
 from .keys.receiver import RECEIVING, AckSkip, DelayedAck, Receiver, Segments, Tack
 from .keys.tcp import Tcp
 from .quantities import Written
@@ -88,10 +89,8 @@ def _check_without_sack(tcp: Written, receiver: Written, beyond: Path) -> None:
     if needing:
         at_fault = "sack" if receiver.given("sack") and not receiver.preset else "preset"
         said = "false" if at_fault == "sack" else f'"{receiver.preset}" has no SACK'
-        raise InvalidError(
-            (*beyond, at_fault),
-            f"{said}, without which the sender has no {' and no '.join(needing)}; allowed: "
-            "sack = true here, or a sender without that",
+        raise invalid(
+            (*beyond, at_fault), "tcp.no_sack", said=said, needing=" and no ".join(needing)
         )
 
 
@@ -113,11 +112,7 @@ def _receiving(end: Written, tcp: Written, here: Path) -> Receiver:
 def _check_congestion(tcp: Written, here: Path) -> None:
     if tcp.given("aimd") and not CONGESTION[tcp.congestion].has_aimd:
         having = either([one.word for one in of_airtcp(CONGESTION) if one.has_aimd])
-        raise InvalidError(
-            (*here, "aimd"),
-            f'cannot be combined with congestion = "{tcp.congestion}", which has its own '
-            f"factors; allowed: aimd with congestion = {having}",
-        )
+        raise invalid((*here, "aimd"), "tcp.aimd", congestion=tcp.congestion, having=having)
 
 
 def _needs(tcp: Written) -> Mapping[str, Any]:
@@ -138,10 +133,8 @@ def _check_model(tcp: Written, here: Path) -> None:
     for key, wanted in _needs(tcp).items():
         if getattr(tcp, key) != wanted:
             written = str(wanted).lower() if wanted is True else f'"{wanted}"'
-            raise InvalidError(
-                (*here, key),
-                f'cannot be combined with congestion = "{tcp.congestion}"; '
-                f"allowed: {key} = {written}",
+            raise invalid(
+                (*here, key), "tcp.model", congestion=tcp.congestion, key=key, written=written
             )
 
 
@@ -154,10 +147,12 @@ def _check_times_of_segments(tcp: Written, here: Path) -> None:
         ("pacing", False, "true"),
     ):
         if getattr(tcp, key) != plain:
-            raise InvalidError(
+            raise invalid(
                 (*here, key),
-                f"{written} needs the times of single segments, which variant = "
-                f'"{tcp.variant}" does not store; allowed: with variant = {timing}',
+                "tcp.no_segment_times",
+                written=written,
+                variant=tcp.variant,
+                timing=timing,
             )
 
 
@@ -170,46 +165,38 @@ def _check_tack(end: Written, tcp: Written, here: Path) -> None:
     others |= {f"delayed_ack.{key}": acks.given(key) for key in ("every", "thresholds")}
     refuse_together(here, "tack", others | {"delayed_ack.policy": acks.policy is not None})
     if tcp.handshake != "three-way":
-        raise InvalidError(
-            (*here, "tack"),
-            f'needs a round trip, which handshake = "{tcp.handshake}" does not measure; '
-            'allowed: with handshake = "three-way"',
-        )
+        raise invalid((*here, "tack"), "tcp.tack", handshake=tcp.handshake)
 
 
 def _check_ecn(tcp: Written, here: Path) -> None:
     if tcp.ecn and _needs(tcp):
         others = either([one.word for one in of_airtcp(CONGESTION) if not one.needs])
-        raise InvalidError(
-            (*here, "ecn"),
-            f'has no effect on congestion = "{tcp.congestion}", which follows a model of the '
-            f"path; allowed: with congestion = {others}",
-        )
+        raise invalid((*here, "ecn"), "tcp.ecn", congestion=tcp.congestion, others=others)
 
 
 def _check_window_scaling(end: Written, mss: int, here: Path) -> None:
     window = _bytes(end.receive_window, mss)
     if end.given("window_scaling") and not end.window_scaling and window > UNSCALED_WINDOW_BYTES:
-        raise InvalidError(
+        raise invalid(
             (*here, "window_scaling"),
-            f"false, and the window is {window} B; allowed: true, or a receive_window of up to "
-            f"{UNSCALED_WINDOW_BYTES} B",
+            "tcp.unscaled_window",
+            window=window,
+            most=UNSCALED_WINDOW_BYTES,
         )
 
 
 def _receive_window(end: Written, tcp: Written, here: Path) -> int:
     window = _bytes(end.receive_window, tcp.mss)
     if window < tcp.mss:
-        raise InvalidError(
+        raise invalid(
             (*here, "receive_window" if end.given("receive_window") else "mss"),
-            f"a window of {window} B is smaller than a segment of {tcp.mss} B; "
-            "allowed: a window of at least one segment",
+            "tcp.small_window",
+            window=window,
+            mss=tcp.mss,
         )
     if window > MAX_WINDOW_BYTES:
-        raise InvalidError(
-            (*here, "receive_window"),
-            f"a window of {window} B is too large; allowed: {MAX_WINDOW_BYTES} B at most (1 GiB, "
-            "RFC 7323)",
+        raise invalid(
+            (*here, "receive_window"), "tcp.large_window", window=window, most=MAX_WINDOW_BYTES
         )
     return window
 
@@ -219,9 +206,8 @@ def _initial_ssthresh(tcp: Written, here: Path) -> int | None:
         return None
     ssthresh = _bytes(tcp.initial_ssthresh, tcp.mss)
     if ssthresh < tcp.mss:
-        raise InvalidError(
-            (*here, "initial_ssthresh"),
-            f"{ssthresh} B is smaller than a segment of {tcp.mss} B; allowed: at least one segment",
+        raise invalid(
+            (*here, "initial_ssthresh"), "tcp.small_ssthresh", ssthresh=ssthresh, mss=tcp.mss
         )
     return ssthresh
 
@@ -230,7 +216,7 @@ def _check_timeouts(tcp: Written, here: Path) -> None:
     for key, rto in (("min_rto", tcp.min_rto), ("initial_rto", tcp.initial_rto)):
         if rto > tcp.max_rto:
             given = key if tcp.given(key) else "max_rto"
-            raise InvalidError((*here, given), f"{key} is above max_rto; allowed: {key} <= max_rto")
+            raise invalid((*here, given), "tcp.rto", key=key)
 
 
 def _delayed_ack(delayed_ack: Written, here: Path) -> DelayedAck:
@@ -250,9 +236,9 @@ def _ack_skip(ack_skip: Written | None, here: Path) -> AckSkip | None:
     if (ack_skip.skip is None) == (adaptive is None):
         raise InvalidError(
             here,
-            "has neither skip nor adaptive; allowed: one of them"
+            phrase("scenario.tcp.no_skip")
             if adaptive is None
-            else "has skip and adaptive; allowed: only one of them",
+            else phrase("scenario.tcp.skip_and_adaptive"),
         )
     return AckSkip.of(ack_skip, skip=ack_skip.skip if adaptive is None else adaptive.most)
 

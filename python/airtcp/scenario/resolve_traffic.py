@@ -12,7 +12,8 @@ from pathlib import Path as FilePath
 
 from .. import distributions, standards
 from ..exceptions import QuestionError
-from .errors import InvalidError, Path, quoted
+from ..phrases import phrase
+from .errors import InvalidError, Path, invalid, quoted
 from .keys.phy import Phy
 from .keys.tcp import Tcp
 from .keys.traffic import (
@@ -124,11 +125,7 @@ def _start_spread_ns(flow: Written, preset: str, here: Path) -> int:
         return usual if flow.start_spread is None else int(flow.start_spread)
     if flow.start_spread:
         law = "a start" if application.kind == "bulk" else "times"
-        raise InvalidError(
-            (*here, "start_spread"),
-            f"the application, {application.kind}, already has {law}; allowed: with bulk "
-            "without start, and with udp without a rate",
-        )
+        raise invalid((*here, "start_spread"), "traffic.starts", kind=application.kind, law=law)
     return 0
 
 
@@ -153,36 +150,20 @@ def _copies(flow: Written) -> list[tuple[str, str]]:
 
 def _check_tcp_flow(flow: Written, application: Application, here: Path) -> None:
     if flow.direction == "both" and application.kind != "bulk":
-        raise InvalidError(
-            (*here, "direction"),
-            f'a {application.kind} flow has one direction; allowed: "download", "upload"; "both" '
-            "with bulk, udp and call",
-        )
+        raise invalid((*here, "direction"), "traffic.one_direction", kind=application.kind)
     if flow.connections > 1 and application.kind == "replay":
-        raise InvalidError(
-            (*here, "connections"),
-            "each transfer of a replay has its own connection; allowed: without this key",
-        )
+        raise invalid((*here, "connections"), "traffic.replay")
     if isinstance(application, Web) and application.page is not None:
         if flow.direction == "upload":
-            raise InvalidError(
-                (*here, "direction"), 'a page comes from the server; allowed: "download"'
-            )
+            raise invalid((*here, "direction"), "traffic.page_upload")
         if application.request_bytes == 0:
-            raise InvalidError(
-                (*here, "application", "request"),
-                ('the objects of a page need requests; allowed: more than "0 B", such as "500 B"'),
-            )
+            raise invalid((*here, "application", "request"), "traffic.page_requests")
 
 
 def _check_ecn(flow: Written, tcp: Tcp, is_marked: bool, here: Path) -> None:
     if tcp.ecn and not is_marked:
         way = "its stations and the access point" + (" and on its path" if flow.path else "")
-        raise InvalidError(
-            (*here, "tcp", "ecn"),
-            f"no queue marks packets on the path, of {way}; allowed: together with a queue of "
-            'discipline = "red", "codel" or "fq-codel" with ecn = true',
-        )
+        raise invalid((*here, "tcp", "ecn"), "traffic.no_ecn", way=way)
 
 
 def _check_names(flows: list[Flow], scenario: Written) -> None:
@@ -195,37 +176,21 @@ def _check_names(flows: list[Flow], scenario: Written) -> None:
                 for at, written in enumerate(scenario.flows)
                 if flow.name.startswith(written.name or written.stations)
             )
-            raise InvalidError(
-                ("flows", index, "name"),
-                f'a second flow has the name "{flow.name}"; allowed: a different name for '
-                "each flow",
-            )
+            raise invalid(("flows", index, "name"), "traffic.name_twice", name=flow.name)
         seen.add(flow.name)
 
 
 def _check_udp(flow: Written, application: Udp, network: Network, here: Path) -> None:
     if flow.given("tcp"):
-        raise InvalidError((*here, "tcp"), "a udp flow has no TCP; allowed: without this key")
+        raise invalid((*here, "tcp"), "traffic.udp_tcp")
     if flow.connections > 1:
-        raise InvalidError(
-            (*here, "connections"),
-            "packets of udp and call have no connections; allowed: without this key, or a higher "
-            "rate, or more stations",
-        )
+        raise invalid((*here, "connections"), "traffic.udp_connections")
     if application.rate_bps is not None:
         return
     if flow.direction == "download" and flow.path:
-        raise InvalidError(
-            (*here, "path"),
-            "a saturated source of downloads fills the access point's queue directly, with "
-            "no path before it; allowed: without this key, or a udp flow with a rate",
-        )
+        raise invalid((*here, "path"), "traffic.saturated_path")
     if network.first_queue(flow.stations, flow.direction).discipline == "red":
-        raise InvalidError(
-            (*here, "application", "rate"),
-            "a saturated source offers packets until its queue takes one, however often early "
-            "detection drops them; allowed: a rate, or a queue without early detection",
-        )
+        raise invalid((*here, "application", "rate"), "traffic.saturated_red")
 
 
 def _flow_names(flows: list[Written]) -> list[str]:
@@ -236,11 +201,7 @@ def _flow_names(flows: list[Written]) -> list[str]:
         if flow.name is None:
             continue
         if flow.name in named:
-            raise InvalidError(
-                ("flows", index, "name"),
-                f'a second flow has the name "{flow.name}"; allowed: a different name for '
-                "each flow",
-            )
+            raise invalid(("flows", index, "name"), "traffic.names_twice", name=flow.name)
         named.add(flow.name)
         taken |= _made(flow, flow.name)
     names = []
@@ -267,8 +228,10 @@ def _path(path: list[str | Written], links: Mapping[str, Link], here: Path) -> I
         elif element in links:
             yield element
         else:
-            allowed = quoted(links) if links else f"a link that is defined by [links.{element}]"
-            raise InvalidError((*here, index), f'there is no link "{element}"; allowed: {allowed}')
+            allowed = (
+                quoted(links) if links else phrase("scenario.traffic.defined_link", element=element)
+            )
+            raise invalid((*here, index), "traffic.unknown_link", element=element, allowed=allowed)
 
 
 def _applications(
@@ -329,13 +292,11 @@ def _application(application: Written, stations: int, here: Path, base: FilePath
             size = None if application.size is None else law("size", "size")
             block = application.block
             if application.rate is None and block is not None:
-                raise InvalidError(
-                    (*here, "block"), "a block belongs to a rate; allowed: with rate, or without"
-                )
+                raise invalid((*here, "block"), "traffic.block_without_rate")
             if application.rate is not None and block is None:
                 block = BLOCK_BYTES
             if block is not None and not 1 <= block <= MOST_BLOCK_BYTES:
-                raise InvalidError((*here, "block"), f"{block} B are none; allowed: 1 B to 1 GiB")
+                raise invalid((*here, "block"), "traffic.block", block=block)
             return Bulk.of(application, size=size, start=law("start", "time"), block_bytes=block)
         case "web":
             return Web.of(
@@ -349,10 +310,7 @@ def _application(application: Written, stations: int, here: Path, base: FilePath
         case "ftp":
             interarrival = law("interarrival", "time")
             if interarrival.mean() <= 0:
-                raise InvalidError(
-                    (*here, "interarrival"),
-                    "transfers would start all at once and without end; allowed: a mean above 0 s",
-                )
+                raise invalid((*here, "interarrival"), "traffic.no_pause")
             return Ftp.of(
                 application,
                 interarrival=interarrival,
@@ -364,19 +322,15 @@ def _application(application: Written, stations: int, here: Path, base: FilePath
     voice = None
     if application.codec is not None:
         if rate is None:
-            raise InvalidError(
-                (*here, "codec"), "speech needs a rate; allowed: together with a rate"
-            )
+            raise invalid((*here, "codec"), "traffic.speech")
         voice = _voice(application.codec, application.packet, rate)
     return Udp.of(application, rate_bps=rate, voice=voice)
 
 
 def _check_packet(packet_bytes: int, here: Path) -> None:
     if packet_bytes <= standards.UDP_IP_HEADER_BYTES:
-        raise InvalidError(
-            here,
-            f"{packet_bytes} B are used up by the headers; allowed: more than "
-            f"{standards.UDP_IP_HEADER_BYTES} B",
+        raise invalid(
+            here, "traffic.headers", size=packet_bytes, least=standards.UDP_IP_HEADER_BYTES
         )
 
 
@@ -406,28 +360,18 @@ def _transfers(
         if time_s is not None
     ]
     if not found:
-        raise InvalidError(
-            (*here, "file"),
-            f'"{base / application.file}" has no times; allowed: an access log, or a CSV file with '
-            "the columns time and size",
-        )
+        raise invalid((*here, "file"), "traffic.no_times", base=base / application.file)
     # A server writes a line when a response ends.
     found.sort(key=lambda one: one[0])
     begin = found[0][0] + application.begin
     found = [one for one in found if one[0] >= begin]
     if not found:
-        raise InvalidError(
-            (*here, "begin"), "is after the last transfer of the file; allowed: a time before it"
-        )
+        raise invalid((*here, "begin"), "traffic.late_begin")
     if (last_s := found[-1][0] - begin) > _LATEST_S:
-        raise InvalidError(
-            (*here, "file"),
-            f"has a transfer {last_s:.3g} s after the first; allowed: {_LATEST_S:.3g} s at most",
-        )
+        raise invalid((*here, "file"), "traffic.long_log", last_s=last_s, latest_s=_LATEST_S)
     if len(found) > MOST_TRANSFERS:
-        raise InvalidError(
-            (*here, "file"),
-            f"has {len(found)} transfers; allowed: {MOST_TRANSFERS} at most, or a later begin",
+        raise invalid(
+            (*here, "file"), "traffic.many_transfers", found=len(found), most=MOST_TRANSFERS
         )
     lists: list[list[tuple[float, float]]] = [[] for _ in range(stations)]
     known: dict[str, int] = {}
@@ -440,11 +384,7 @@ def _transfers(
 def _check_dialogue(application: Application, tcp: Tcp | None, here: Path) -> None:
     has_dialogue = isinstance(application, Ftp) and application.control is not None
     if has_dialogue and tcp is not None and tcp.handshake == "two-way":
-        raise InvalidError(
-            (*here, "tcp", "handshake"),
-            "with the dialogue of FTP the client opens the data connection, and not the sender of "
-            'the data; allowed: "three-way", "none"',
-        )
+        raise invalid((*here, "tcp", "handshake"), "traffic.ftp_dialogue")
 
 
 def _check_msdu(
@@ -463,8 +403,10 @@ def _check_msdu(
         packet_bits = tcp.mss_bytes * 8 + tcp.header_bits
     room_bits = standards.MAX_MSDU_BYTES * 8 - phy.llc_bits
     if packet_bits > room_bits:
-        raise InvalidError(
+        raise invalid(
             key,
-            f"a packet of {math.ceil(packet_bits / 8)} B does not fit into a frame; "
-            f"allowed: packets of up to {room_bits // 8} B (MSDU of {standards.MAX_MSDU_BYTES} B)",
+            "traffic.msdu",
+            size=math.ceil(packet_bits / 8),
+            room=room_bits // 8,
+            msdu=standards.MAX_MSDU_BYTES,
         )

@@ -14,6 +14,7 @@ from pydantic import PrivateAttr, ValidationError
 
 from ..conditions import Condition
 from ..exceptions import ScenarioError
+from ..phrases import phrase
 from .declare import written
 from .errors import InvalidError, scenario_error
 from .errors import Path as KeyPath
@@ -60,9 +61,7 @@ class Scenario(ResolvedScenario):
         try:
             given = copied(dict(data))
         except RecursionError:
-            raise ScenarioError(
-                name, "", "is nested too deeply; allowed: tables of tables"
-            ) from None
+            raise ScenarioError(name, "", phrase("scenario.file.too_deep_tables")) from None
         data = given
         try:
             expanded = expand(given)
@@ -100,7 +99,7 @@ class Scenario(ResolvedScenario):
         [{'name': 'laptop', 'count': 5}]
         """
         if self._written is None:
-            raise ValueError("a scenario that was read from its resolved form has no written form")
+            raise ValueError(phrase("scenario.file.no_written_form"))
         return copied(self._written)
 
     @property
@@ -221,7 +220,9 @@ class Scenario(ResolvedScenario):
         if total < len(counts):
             groups = f"{len(counts)} group{'s' if len(counts) > 1 else ''}"
             raise ScenarioError(
-                self._name, "stations", f"{total} is too few for {groups}; allowed: one per group"
+                self._name,
+                "stations",
+                phrase("scenario.file.few_stations", total=total, groups=groups),
             )
         names = [group.name for group in self.stations]
         return self.vary(

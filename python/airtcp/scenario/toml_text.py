@@ -11,6 +11,8 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from airtcp.phrases import phrase
+
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 #: A text that TOML does not read as anything else: it begins with a letter and is no TOML word.
 _BARE_VALUE = re.compile(r"(?!(true|false|inf|nan)\b)[A-Za-z][A-Za-z0-9_.-]*")
@@ -55,7 +57,7 @@ def _check_parts(text: str) -> None:
         after_dot = False
         if parts > MOST_PARTS:
             line = text.count("\n", 0, found.start()) + 1
-            raise ValueError(f"a key has more than {MOST_PARTS} parts (at line {line}, column 1)")
+            raise ValueError(phrase("scenario.file.long_key", most_parts=MOST_PARTS, line=line))
 
 
 def dumps(data: Mapping[str, Any]) -> str:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, get_args, get_origin
 
+from airtcp.phrases import phrase
+
 from .declare import written
 from .errors import UnknownKeyError
 from .expand import Expanded, copied, expand, has_profiles, is_of_profiles, named
@@ -265,10 +267,7 @@ def _check(path: str, data: Mapping[str, Any]) -> None:
     name = rest.partition(".")[0]
     flows = [flow for flow in data.get("flows", []) if flow.get("stations") == name]
     if table == "flows" and len(flows) > 1:
-        message = (
-            f'{len(flows)} flows have the stations "{name}"; allowed: a flow\'s own name, or '
-            "its number, from 0 on"
-        )
+        message = phrase("scenario.vary.several_flows", flows=len(flows), name=name)
         raise UnknownKeyError((path,), message)
     # What a key means does not depend on the name before it, which may be wrong as well.
     names = dict.fromkeys(one.split(".")[1] for one in known if one.startswith(f"{table}."))
@@ -276,14 +275,14 @@ def _check(path: str, data: Mapping[str, Any]) -> None:
     others = [f"{table}.{one}.{key}" for one in names] if key else []
     others = [one for one in others if one not in _paths(data, sought=one)]
     if said := next(filter(None, (_meant(one, known) for one in (path, *others))), ""):
-        raise UnknownKeyError((path,), f"is not a key of this scenario (here: {said})")
+        raise UnknownKeyError((path,), phrase("scenario.vary.not_here", said=said))
     # A path without the name of its group or flow comes first, then paths with as many steps,
     # because most mistakes are in a name.
     steps = path.split(".")
     unnamed = [one for one in known if steps == [*one.split(".")[:1], *one.split(".")[2:]]]
     alike = unnamed or [other for other in known if other.count(".") == path.count(".")]
     nearest = difflib.get_close_matches(path, alike or known, n=1, cutoff=0)
-    raise UnknownKeyError((path,), f"is not a key of this scenario; the nearest is {nearest[0]}")
+    raise UnknownKeyError((path,), phrase("scenario.vary.nearest", nearest=nearest[0]))
 
 
 def _meant(path: str, known: list[str]) -> str:

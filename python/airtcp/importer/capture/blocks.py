@@ -11,11 +11,14 @@ from __future__ import annotations
 import gzip
 import struct
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from io import BufferedReader
 from pathlib import Path
 from typing import Final, NamedTuple
+
+from airtcp.importer.source import phrase
 
 #: Magic numbers of pcap: byte order, time unit in nanoseconds, size of a record's header.
 _PCAP: Final = {
@@ -56,15 +59,19 @@ class Damage:
     """Sentences about parts of a file that were not read."""
 
     told: list[str] = field(default_factory=list)
-    counts: dict[str, int] = field(default_factory=dict)
+    _counts: Counter[tuple[str, object]] = field(default_factory=Counter)
 
-    def tell(self, sentence: str) -> None:
+    def tell(self, name: str, **values: object) -> None:
         """Record the reason why reading ended."""
-        self.told.append(sentence)
+        self.told.append(phrase(f"capture.{name}", **values))
 
-    def count(self, sentence: str) -> None:
+    def count(self, name: str, of: object = None) -> None:
         """Count a problem that may occur more than once."""
-        self.counts[sentence] = self.counts.get(sentence, 0) + 1
+        self._counts[name, of] += 1
+
+    def counted(self) -> list[str]:
+        """Return a sentence for each problem that was counted."""
+        return [f"{n} {phrase(f'capture.{one}', of=of)}" for (one, of), n in self._counts.items()]
 
 
 def is_capture(path: Path) -> bool:
@@ -132,9 +139,7 @@ class _Buffer:
             try:
                 more = self._file.read1(max(_CHUNK, count - left))
             except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                self._damage.tell(
-                    f"the compressed file is damaged ({error}), and its end is missing"
-                )
+                self._damage.tell("gzip_damaged", error=error)
                 more = b""
             if not more:
                 break
@@ -163,7 +168,7 @@ def _pcap(
 ) -> Iterator[Record]:
     head = buffer.take(20)
     if len(head) < 20:
-        damage.tell(f"{buffer.place}, the file ends in its header")
+        damage.tell("ends_in_header", place=buffer.place)
         return
     link = struct.unpack(order + "HHiIII", head)[5] & 0xFFFF
     unpack = struct.Struct(order + "IIII").unpack_from
@@ -171,10 +176,10 @@ def _pcap(
     while has(header_bytes):
         seconds, parts, kept, length = unpack(buffer.data, buffer.at)
         if kept > _MOST_RECORD or length > _MOST_BLOCK or parts * unit_ns >= 2_000_000_000:
-            damage.tell(f"{buffer.place}, a record header is damaged; the rest is not read")
+            damage.tell("bad_record", place=buffer.place)
             return
         if not has(header_bytes + kept):
-            damage.tell(f"{buffer.place}, the last record is cut off")
+            damage.tell("cut_record", place=buffer.place)
             return
         begin = buffer.at + header_bytes
         buffer.at = begin + kept
@@ -182,7 +187,7 @@ def _pcap(
             link, seconds * 10**9 + parts * unit_ns, buffer.data[begin : begin + kept], length
         )
     if not buffer.is_over:
-        damage.tell(f"{buffer.place}, the last record is cut off")
+        damage.tell("cut_record", place=buffer.place)
 
 
 class _Interface(NamedTuple):
@@ -200,36 +205,36 @@ def _pcapng(buffer: _Buffer, damage: Damage) -> Iterator[Record]:
     while kind_bytes:
         if kind_bytes == _PCAPNG:
             if not buffer.has(8):
-                damage.tell(f"{buffer.place}, the file ends in a section header")
+                damage.tell("ends_in_section", place=buffer.place)
                 return
             magic = buffer.data[buffer.at + 4 : buffer.at + 8]
             if magic not in (b"\x1a\x2b\x3c\x4d", b"\x4d\x3c\x2b\x1a"):
-                damage.tell(f"{buffer.place}, a section header is damaged; the rest is not read")
+                damage.tell("bad_section", place=buffer.place)
                 return
             order, interfaces = (">" if magic == b"\x1a\x2b\x3c\x4d" else "<"), []
         if len(kind_bytes) < 4 or not buffer.has(4):
-            damage.tell(f"{buffer.place}, the last block is cut off")
+            damage.tell("cut_block", place=buffer.place)
             return
         (kind,) = struct.unpack(order + "I", kind_bytes)
         (total,) = struct.unpack_from(order + "I", buffer.data, buffer.at)
         if total < 12 or total % 4 or total > _MOST_BLOCK:
-            damage.tell(f"{buffer.place}, the length of a block is damaged; the rest is not read")
+            damage.tell("bad_block", place=buffer.place)
             return
         if not buffer.has(total - 4):
-            damage.tell(f"{buffer.place}, the last block is cut off")
+            damage.tell("cut_block", place=buffer.place)
             return
         begin, end = buffer.at + 4, buffer.at + total - 8
         buffer.at += total - 4
         if kind == _INTERFACE:
             one = _interface(buffer.data[begin:end], order)
             if one is None or len(interfaces) >= _MOST_INTERFACES:
-                damage.tell(f"{buffer.place}, an interface is damaged; the rest is not read")
+                damage.tell("bad_interface", place=buffer.place)
                 return
             interfaces.append(one)
         elif kind in (_ENHANCED, _PACKET, _SIMPLE):
             record = _packet(kind, buffer.data[begin:end], order, interfaces)
             if record is None:
-                damage.count("damaged packet blocks")
+                damage.count("bad_packet_block")
             else:
                 yield record
         kind_bytes = buffer.take(4)

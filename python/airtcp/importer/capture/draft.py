@@ -14,7 +14,7 @@ from airtcp.importer.capture.network import Network
 from airtcp.importer.capture.stations import ServiceSet, frames_of, leave_others
 from airtcp.importer.capture.transfers import DOWN, UP, leave_out_control
 from airtcp.importer.draft import Draft, Said, time_text
-from airtcp.importer.source import without_addresses
+from airtcp.importer.source import phrase, without_addresses
 
 _WAYS: Final = ("upload", "download")
 #: If there are more groups than this, those with the fewest bytes are left out as stray stations.
@@ -25,7 +25,6 @@ _CODECS: Final = {200: "G.711", 60: "G.729A"}
 _LEGACY: Final = {"802.11a": (False,), "802.11b": (True,), "802.11g": (False, True)}
 _WIRE_OF_NONE_NS: Final = 5 * 10**6
 _MOST_LINES: Final = 12
-_FEWEST: Final = "of kinds of stations with least data"
 
 
 def read_capture(path: Path, progress: Progress = None) -> Network:
@@ -34,18 +33,13 @@ def read_capture(path: Path, progress: Progress = None) -> Network:
     network.read(path, progress)
     chosen = _chosen(network)
     if chosen is None or network.duration_ns <= 0:
-        told = network.damage.told + network.account.lines() + _counted(network)
+        told = network.damage.told + network.account.lines() + network.damage.counted()
         if chosen is not None:
-            told.insert(0, "all frames have the same time")
+            told.insert(0, phrase("capture.one_time"))
         reason = f": {'; '.join(told[:3])}" if told else ""
         plural = "s"[: network.frames != 1]
         seen = f"{network.frames} frame{plural}, but none" if network.frames else "no frame"
-        raise ScenarioError(
-            str(path),
-            "",
-            f"is a capture with {seen} usable for a scenario{reason}; allowed: data frames "
-            "of stations and an access point (802.11), or IP packets (Ethernet)",
-        )
+        raise ScenarioError(str(path), "", phrase("capture.unusable", seen=seen, reason=reason))
     return network
 
 
@@ -62,10 +56,6 @@ def _chosen(network: Network) -> ServiceSet | None:
     return found if found is not None and (found.bytes or found.beacons) else None
 
 
-def _counted(network: Network) -> list[str]:
-    return [f"{count} {sentence}" for sentence, count in network.damage.counts.items()]
-
-
 def add_capture(network: Network, draft: Draft) -> None:
     """Write all keys that the capture determines."""
     one = _chosen(network)
@@ -75,17 +65,11 @@ def add_capture(network: Network, draft: Draft) -> None:
     draft.names.append(name)
     form = "" if one.is_wired else radio.say_radio(network, one, draft, name)
     if not draft.has("phy", "standard"):
-        draft.say("phy", "standard", "802.11ax", "a guess, because no rate was captured")
-        draft.unknown.append(
-            "the radio, because no frame has a rate; import hostapd.conf or UCI together with the "
-            "capture"
-        )
+        draft.say("phy", "standard", "802.11ax", phrase("capture.guessed_standard"))
+        draft.unknown.append(phrase("capture.no_rate"))
     control = sum(leave_out_control(station.transfers) for station in one.stations.values())
     if control:
-        draft.unread.append(
-            f"{control} transfers with less than a thousandth of the bytes of a simultaneous "
-            "endless one, such as iperf3's control connection"
-        )
+        draft.unread.append(phrase("capture.control", control=control))
     rates = [
         (station, radio.choice_of(station, form) if form else None)
         for station in one.stations.values()
@@ -95,28 +79,28 @@ def add_capture(network: Network, draft: Draft) -> None:
     _tell_losses(network, one, draft)
     if len(groups) > _MOST_GROUPS:
         left = [station for group in groups[_MOST_GROUPS:] for station in group.stations]
-        network.account.leave(_FEWEST, sum(sum(station.frames) for station in left))
-        draft.unknown.append(
-            f"{len(groups) - _MOST_GROUPS} kinds of stations with the least data: left out"
-        )
+        network.account.leave("rare_kinds", sum(sum(station.frames) for station in left))
+        draft.unknown.append(phrase("capture.rare_kinds", groups=len(groups) - _MOST_GROUPS))
     _say_queue(one, groups, draft, name)
     draft.tables["stations"] = {}
     for group in groups[:_MOST_GROUPS]:
         _add_group(network, one, group, draft)
     if not groups:
-        draft.groups.append({"name": Said("station", ""), "count": Said(1, "a guess")})
+        draft.groups.append(
+            {"name": Said("station", ""), "count": Said(1, phrase("capture.guess"))}
+        )
         draft.flows.append(
             {
                 "stations": Said("station", ""),
-                "direction": Said("download", "a guess, because no traffic could be read"),
-                "application": Said({"kind": "bulk"}, "a guess"),
+                "direction": Said("download", phrase("capture.guess_no_traffic")),
+                "application": Said({"kind": "bulk"}, phrase("capture.guess")),
             }
         )
-        draft.unknown.append("stations and traffic: one station that downloads is assumed")
+        draft.unknown.append(phrase("capture.no_traffic"))
     _tell_rest(network, one, groups, draft)
     seconds = max(network.duration_ns / 1e9, 0.001)
-    draft.say("run", "warmup", time_text(min(0.1 * seconds, 60.0)), "a tenth of the capture")
-    draft.say("run", "duration", time_text(seconds), f"{name}: from its first to its last frame")
+    draft.say("run", "warmup", time_text(min(0.1 * seconds, 60.0)), phrase("capture.tenth"))
+    draft.say("run", "duration", time_text(seconds), phrase("capture.span", name=name))
 
 
 def _say_queue(one: ServiceSet, groups: list[Group], draft: Draft, name: str) -> None:
@@ -124,24 +108,14 @@ def _say_queue(one: ServiceSet, groups: list[Group], draft: Draft, name: str) ->
     filled = sum(station.told[DOWN].filled for station in one.stations.values())
     most, limit = max(one.wait.packets, default=0), one.wait.limit
     if one.is_wired:
-        draft.unknown.append(
-            "the access point's queue, which a wired capture does not show: no limit is assumed"
-        )
+        draft.unknown.append(phrase("capture.queue_of_wire"))
     elif filled >= 3 and limit >= 5:
-        why = (
-            f"{name}: {filled} segments were dropped before the wireless link; at most of the "
-            "drops the queue held this many packets"
-        )
+        why = phrase("capture.queue_seen", name=name, filled=filled)
         draft.say("ap", "queue", {"discipline": "fifo", "limit": limit}, why)
     elif not one.wait.packets:
-        draft.unknown.append(
-            "the limit of the access point's queue, which only TCP shows: no limit is assumed"
-        )
+        draft.unknown.append(phrase("capture.queue_of_tcp"))
     else:
-        draft.unknown.append(
-            "the limit of the access point's queue: hardly any segment was dropped before the "
-            f"wireless link, and up to {most} packets were queued; no limit is assumed"
-        )
+        draft.unknown.append(phrase("capture.queue_not_full", most=most))
 
 
 def _add_group(network: Network, one: ServiceSet, group: Group, draft: Draft) -> None:
@@ -154,9 +128,7 @@ def _add_group(network: Network, one: ServiceSet, group: Group, draft: Draft) ->
         _say_rate(group, table, draft, network.name)
     share = _errors(network, group)
     if share >= 0.001:
-        table["frame_errors"] = Said(
-            f"{100 * share:.2g} %", "retransmitted frames with a wrong FCS but without a collision"
-        )
+        table["frame_errors"] = Said(f"{100 * share:.2g} %", phrase("capture.wrong_fcs"))
     draft.groups.append(table)
     for way in (DOWN, UP):
         told = _Tcp([station.told[way] for station in group.stations])
@@ -167,9 +139,7 @@ def _add_group(network: Network, one: ServiceSet, group: Group, draft: Draft) ->
             flow_ = {**flow, "name": Said(f"{name}-bulk-{_WAYS[way]}", "")}
             if group.endless[way] > 1:
                 flow_["connections"] = Said(group.endless[way], "per station")
-            flow_["application"] = Said(
-                {"kind": "bulk"}, "more than half of the capture, and still active at its end"
-            )
+            flow_["application"] = Said({"kind": "bulk"}, phrase("capture.endless"))
             _add_flow(draft, flow_, tcp, one)
         law = group.laws.get(way)
         if law is not None:
@@ -200,7 +170,7 @@ def _say_rate(group: Group, table: dict[str, Said], draft: Draft, name: str) -> 
         table["standard"] = Said(old, why)
         table["data_rate"] = Said(radio.mbps(rate.kbps), "")
     elif is_legacy or standard in _LEGACY:
-        draft.unread.append(f"{why}: not a rate of {standard} in this band")
+        draft.unread.append(phrase("capture.not_a_rate", why=why, standard=standard))
     else:
         table["mcs"] = Said(rate.mcs, why)
         table["spatial_streams"] = Said(rate.streams, "")
@@ -235,7 +205,7 @@ def _add_datagrams(
         why += f" of {min(one.smallest for one in each)} to {max(one.largest for one in each)} B"
     if is_one_size and size in _CODECS and abs(rate / (8 * size) - 50) < 2.5:
         application["codec"] = _CODECS[size]
-        why += ": 50 per second of this size are speech"
+        why += phrase("capture.speech")
         rate = 50 * 8 * size
     application["rate"] = f"{max(round(rate), 1)} b/s"
     draft.flows.append(
@@ -251,7 +221,7 @@ def _add_datagrams(
 def _application(law: Law, name: str, draft: Draft) -> tuple[dict[str, Any], str]:
     """Return the application for transfers, and the reason for it."""
     size = _law_text(draft, name, "size", law.sizes)
-    cut = f", {law.cut} of them cut off by the end of the capture" if law.cut else ""
+    cut = phrase("capture.cut_off", cut=law.cut) if law.cut else ""
     why = f"{law.count} transfers{cut}"
     if law.starts:
         application: dict[str, Any] = {"kind": "bulk", "size": size}
@@ -260,7 +230,7 @@ def _application(law: Law, name: str, draft: Draft) -> tuple[dict[str, Any], str
     if law.is_open:
         gaps = _law_text(draft, name, "interarrival", law.pauses)
         application = {"kind": "ftp", "interarrival": gaps, "size": size}
-        return application, f"{why}, which do not wait for each other"
+        return application, phrase("capture.independent", why=why)
     application = {"kind": "web", "size": size}
     application["think_time"] = _law_text(draft, name, "think", law.pauses)
     request = laws.median(law.requests) if law.requests else 0
@@ -287,7 +257,7 @@ def _add_flow(draft: Draft, flow: dict[str, Said], tcp: Said, one: ServiceSet) -
     wire_ns = one.wait.least_wire_ns
     if wire_ns > _WIRE_OF_NONE_NS:
         path = [{"delay": time_text(wire_ns / 2e9)}]
-        flow["path"] = Said(path, "half of the shortest time from a SYN to its SYN-ACK")
+        flow["path"] = Said(path, phrase("capture.half_of_handshake"))
     draft.flows.append(flow)
 
 
@@ -318,14 +288,14 @@ def _sums(tables: list[dict[int, int]]) -> dict[int, int]:
 def _tcp(seen: _Tcp, draft: Draft, of: str) -> Said:
     """Return the TCP settings of a group's data in one direction."""
     if not seen.connections:
-        return Said({"preset": "linux"}, "Linux defaults, because no TCP header could be read")
+        return Said({"preset": "linux"}, phrase("capture.linux_unread"))
     most = seen.connections / 2
     table: dict[str, Any] = {}
     why = []
     is_linux = seen.timestamps > most and seen.scaling > seen.syns / 2 and seen.sack > seen.syns / 2
     if is_linux and seen.syns:
         table["preset"] = "linux"
-        why.append("timestamps, window scaling and SACK, as in Linux")
+        why.append(phrase("capture.linux_options"))
     elif seen.syns and seen.sack > seen.syns / 2:
         table["variant"] = "sack"
     mss = _mss(seen)
@@ -335,20 +305,17 @@ def _tcp(seen: _Tcp, draft: Draft, of: str) -> Said:
         table["timestamps"] = True
     window = max(seen.windows, key=lambda one: (seen.windows[one], one), default=0)
     if 0 < window < 2 * max(mss, 1):
-        why.append(f"windows of up to {max(seen.windows)} B without their scale factor")
+        why.append(phrase("capture.unscaled_windows", windows=max(seen.windows)))
     elif window:
         table["receive_window"] = f"{window} B"
         if len(seen.windows) > 1:
             why.append(f"windows of {min(seen.windows)} to {max(seen.windows)} B")
         if seen.syns < seen.connections:
-            why.append(
-                f"{seen.connections - seen.syns} connections without a SYN, whose windows may "
-                "be scaled"
-            )
+            why.append(phrase("capture.no_syn", connections=seen.connections - seen.syns))
     if not is_linux:
         _say_acks(seen, table, why)
     if seen.syns == 0:
-        draft.unknown.append(f"the TCP options of {of}: no SYN was captured")
+        draft.unknown.append(phrase("capture.no_options", of=of))
     return Said(table, "; ".join(why) or f"{seen.connections} connections")
 
 
@@ -372,13 +339,15 @@ def _say_acks(seen: _Tcp, table: dict[str, Any], why: list[str]) -> None:
     every = 1 + max(range(len(counts)), key=lambda place: counts[place])
     policy: dict[str, Any] = {"every": every}
     share = 100 * counts[every - 1] / sum(counts)
-    why.append(f"{share:.0f} % of ACKs are for {every} segment{'s' if every > 1 else ''}")
+    why.append(
+        phrase("capture.ack_share", share=share, every=every, every_2="s" if every > 1 else "")
+    )
     if every > 1 and len(seen.delays) >= 5:
         # RFC 1122, 4.2.3.2: below 500 ms. The medium adds to the time of the timer.
         timeout_ms = min(5 * round(laws.median(seen.delays) / 5e6), 500)
         if timeout_ms >= 20:
             policy["timeout"] = f"{timeout_ms} ms"
-            why.append(f"{len(seen.delays)} other ACKs were delayed by this time")
+            why.append(phrase("capture.delayed_acks", delays=len(seen.delays)))
     table["delayed_ack"] = policy
 
 
@@ -392,17 +361,21 @@ def _tell_losses(network: Network, one: ServiceSet, draft: Draft) -> None:
         repeated = sum(station.told[way].repeated for station in stations)
         filled = sum(station.told[way].filled for station in stations)
         if frames and not one.is_wired:
-            draft.measured.append(f"retries ({_WAYS[way]}): {retries} of {frames} data frames")
+            draft.measured.append(
+                phrase("capture.retries", ways=_WAYS[way], retries=retries, frames=frames)
+            )
         if segments:
             draft.measured.append(
-                f"TCP ({_WAYS[way]}): {segments} segments, of which {repeated} were captured twice "
-                f"and {filled} were lost before the capture"
+                phrase(
+                    "capture.segments",
+                    ways=_WAYS[way],
+                    segments=segments,
+                    repeated=repeated,
+                    filled=filled,
+                )
             )
     if not network.bad_fcs and not one.is_wired:
-        draft.unknown.append(
-            "losses without a collision: the capture has no frame with a wrong FCS, and retries "
-            "may be due to collisions; set frame_errors of stations if you know them"
-        )
+        draft.unknown.append(phrase("capture.losses_unknown"))
 
 
 def _tell_rest(network: Network, one: ServiceSet, groups: list[Group], draft: Draft) -> None:
@@ -410,38 +383,24 @@ def _tell_rest(network: Network, one: ServiceSet, groups: list[Group], draft: Dr
     seconds = network.duration_ns / 1e9
     _tell_goodput(one, seconds, draft)
     if one.is_wired:
-        draft.unknown.append(
-            "stations: the hosts that open connections are taken as stations, at the default rate"
-        )
+        draft.unknown.append(phrase("capture.hosts"))
     else:
         own = draft.names_of("the access point", [one.name])
-        draft.unknown.append(
-            f"other networks on the channel{own and f' of {own}'}: none are assumed"
-        )
+        draft.unknown.append(phrase("capture.no_neighbours", own=own and f" of {own}"))
         others = sum(other is not one and not other.is_wired for other in network.sets.values())
         if others:
-            draft.unread.append(f"{others} other access point{'s'[: others > 1]} in the capture")
+            draft.unread.append(
+                phrase("capture.other_access_points", others=others, value="s"[: others > 1])
+            )
     has = {way: any(group.laws.get(way) for group in groups) for way in (UP, DOWN)}
     if any(has.values()):
-        draft.unknown += [
-            "distributions: the values of all stations of a group together, equally likely; values "
-            "cut off by the end of the capture are replaced by the mean of longer ones",
-            "transfers: each has its own connection; a pause of less than 0.2 s before a request "
-            "on the same connection is part of a transfer, and 1 s without data separates two",
-        ]
+        draft.unknown += [phrase("capture.laws"), phrase("capture.transfers")]
     if any("tcp" in flow for flow in draft.flows):
-        draft.unknown.append(
-            "congestion control, which packets do not show: Reno is assumed, or CUBIC with TCP as "
-            "in Linux"
-        )
+        draft.unknown.append(phrase("capture.congestion"))
     if one.wait.least_wire_ns < 0:
-        draft.unknown.append(
-            "the path behind the access point: none, because no SYN with its SYN-ACK was captured"
-        )
+        draft.unknown.append(phrase("capture.no_path"))
     elif one.wait.least_wire_ns <= _WIRE_OF_NONE_NS:
-        draft.unknown.append(
-            "the path behind the access point: none, because SYN-ACKs followed SYNs at once"
-        )
+        draft.unknown.append(phrase("capture.path_is_short"))
     small = [
         stream
         for station in one.stations.values()
@@ -451,15 +410,13 @@ def _tell_rest(network: Network, one: ServiceSet, groups: list[Group], draft: Dr
     ]
     if small:
         size = sum(stream.bytes for stream in small)
-        draft.unread.append(
-            f"{len(small)} UDP port pairs with few datagrams or with pauses, {size} B in total"
-        )
+        draft.unread.append(phrase("capture.small_pairs", small=len(small), size=size))
     if not one.is_wired:
-        read = frames_of(one) - network.account.left.get(_FEWEST, 0)
+        read = frames_of(one) - network.account.left.get("rare_kinds", 0)
         left = sum(network.account.left.values())
-        draft.measured.append(f"data frames: {read} in the scenario, {left} not read")
+        draft.measured.append(phrase("capture.frames", read=read, left=left))
         draft.unread += network.account.lines()
-    draft.unread += (network.damage.told + _counted(network))[:_MOST_LINES]
+    draft.unread += (network.damage.told + network.damage.counted())[:_MOST_LINES]
 
 
 def _tell_goodput(one: ServiceSet, seconds: float, draft: Draft) -> None:
@@ -472,5 +429,10 @@ def _tell_goodput(one: ServiceSet, seconds: float, draft: Draft) -> None:
         )
         if size:
             draft.measured.append(
-                f"goodput ({_WAYS[way]}): {8 * size / seconds / 1e6:.4g} Mb/s over {seconds:.4g} s"
+                phrase(
+                    "capture.goodput",
+                    ways=_WAYS[way],
+                    size=8 * size / seconds / 1e6,
+                    seconds=seconds,
+                )
             )

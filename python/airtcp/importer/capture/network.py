@@ -24,6 +24,7 @@ from airtcp.importer.capture.stations import (
 )
 from airtcp.importer.capture.streams import Datagrams
 from airtcp.importer.capture.transfers import DOWN, UP
+from airtcp.importer.source import phrase
 
 #: Frames of two senders that start this close together collided.
 _SLOT_NS: Final = 25_000
@@ -34,7 +35,6 @@ _QUIC: Final = 443
 _DELIMITER: Final = 4
 #: Bytes of headers in an unreadable frame: LLC, IP, TCP with timestamps, and encryption.
 _OVERHEAD: Final = 8 + 20 + 32 + 16
-_PROTECTED: Final = "data frames are encrypted; only their sizes and times are used"
 
 
 class Network:
@@ -94,27 +94,27 @@ class Network:
         link, time_ns, data, length = record
         self.frames += 1
         if time_ns < 0:
-            self.damage.count("packets without a time; each gets the time of the previous one")
+            self.damage.count("no_time")
             time_ns = self._last_ns - self._shift_ns
         time_ns = self._clock(time_ns)
         if link in frames.WIRED:
             self._on_wire(link, time_ns, data)
             return
         if link not in frames.WIRELESS:
-            self.damage.count(f"frames of link type {link}, which is not supported")
+            self.damage.count("link_type", link)
             return
         self.wireless += 1
         radio, reference = NOTHING, -1
         if link == frames.RADIOTAP:
             found = self._radiotap.read(data)
             if found is None:
-                self.damage.count("frames whose radiotap header is damaged")
+                self.damage.count("bad_radiotap")
                 return
             radio, at, reference = found
         else:
             at = frames.before_frame(link, data)
             if at < 0:
-                self.damage.count("frames whose first header is damaged")
+                self.damage.count("bad_header")
                 return
         if radio.mhz:
             self.channels[radio.mhz] = self.channels.get(radio.mhz, 0) + 1
@@ -133,8 +133,8 @@ class Network:
             return time_ns
         ahead = time_ns - self._last_ns
         if ahead < -_BACK_NS or ahead > _AHEAD_NS:
-            way = "backwards" if ahead < 0 else "ahead by more than an hour"
-            self.damage.count(f"jumps of the clock {way}, which are removed")
+            way = "backwards" if ahead < 0 else phrase("capture.ahead")
+            self.damage.count("jumps", way)
             self._shift_ns -= ahead
             time_ns = self._last_ns
         self._last_ns = time_ns
@@ -166,7 +166,7 @@ class Network:
                 self._beacon(data, at, length, radio)
             return
         if kind == 3:
-            self.damage.count("802.11 extension frames, which are not supported")
+            self.damage.count("extension")
             return
         way = flags & 3
         if way == 1:
@@ -174,27 +174,27 @@ class Network:
         elif way == 2:
             address, bssid, way = data[at + 4 : at + 10], data[at + 10 : at + 16], DOWN
         else:
-            self.account.leave(stations.WITHOUT_AP)
+            self.account.leave("without_ap")
             return
         one = self.sets.get(bssid)
         if address[0] & 1:
-            self.account.leave(stations.TO_GROUPS)
+            self.account.leave("multicast")
             return
         station = None if one is None else one.stations.get(address)
         sender = data[at + 10 : at + 16]
         self._note_psdu(one, sender, length - at + (0 if radio.has_fcs else 4), reference)
         if radio.bad_fcs:
-            self.account.leave(stations.WRONG_FCS)
+            self.account.leave("wrong_fcs")
             if station is not None:
                 self._heard(time_ns, sender, station, way, 1)
             return
         if control & 0x40:
-            self.account.leave(stations.EMPTY)
+            self.account.leave("empty")
             return
         if station is None:
             station = self._new_station(bssid, address)
             if station is None:
-                self.account.leave(stations.TOO_MANY)
+                self.account.leave("too_many")
                 return
         one = self.sets[bssid]
         self._heard(time_ns, sender, station, way, 0)
@@ -203,9 +203,9 @@ class Network:
     def _too_short(self, data: bytes, at: int) -> None:
         # Frame Control has two octets.
         if len(data) > at + 1 and data[at] >> 2 & 3 == 2:
-            self.account.leave(stations.TOO_SHORT)
+            self.account.leave("too_short")
         else:
-            self.damage.count("frames that are too short, or cut off by the capture")
+            self.damage.count("too_short")
 
     def _data_frame(
         self,
@@ -249,23 +249,23 @@ class Network:
             one.wait.sent_down += 1
         begin, end = at + header, at + size
         if number & 15 or flags & 4:
-            self.damage.count("frame fragments, which are not reassembled")
+            self.damage.count("fragments")
             return
         if flags & 0x40:
             station.protected += 1
-            self.damage.count(_PROTECTED)
+            self.damage.count("encrypted")
             if not again:
                 station.bursts[way].add(time_ns, size - header, _OVERHEAD, station.transfers[way])
             return
         if len(data) < begin + 28 and end > begin + 28:
-            self.damage.count("IP packets with damaged or truncated headers, or fragments")
+            self.damage.count("bad_ip")
             return
         places = [begin]
         if is_qos and tid & 0x80:
             station.amsdu_bytes = max(station.amsdu_bytes, size - header)
             found = frames.subframes(data, begin, end)
             if found and found[-1][0] + found[-1][1] + 3 < end:
-                self.damage.count("A-MSDUs that the capture cut off")
+                self.damage.count("cut_amsdus")
             places = [place for place, _ in found]
         for place in places:
             self._packet(
@@ -312,7 +312,7 @@ class Network:
         packet = frames.packet(kind, data, at)
         if packet is None:
             if kind in (0x0800, 0x86DD):
-                self.damage.count("IP packets with damaged or truncated headers, or fragments")
+                self.damage.count("bad_ip")
             return
         source, target, protocol, at, _length, total = packet
         if protocol == frames.TCP:
@@ -322,7 +322,7 @@ class Network:
             return
         ports = data[at : at + 4]
         if _QUIC in (ports[0] << 8 | ports[1], ports[2] << 8 | ports[3]):
-            self.damage.count("QUIC packets; their bursts become TCP transfers")
+            self.damage.count("quic")
             station.bursts[way].add(time_ns, total, 20 + 8 + 25, station.transfers[way])
             return
         known = station.datagrams[way]
@@ -330,7 +330,7 @@ class Network:
         stream = known.get(key)
         if stream is None:
             if self._datagrams >= MOST_DATAGRAMS:
-                self.damage.count("packets of UDP port pairs beyond the maximum")
+                self.damage.count("many_pairs")
                 return
             self._datagrams += 1
             stream = known[key] = Datagrams(time_ns)
@@ -349,12 +349,12 @@ class Network:
     ) -> None:
         source, target, _, at, length, _ = packet
         if len(data) < at + 16:
-            self.damage.count("TCP segments whose headers the capture cut off")
+            self.damage.count("cut_tcp")
             return
         header = (data[at + 12] >> 4) * 4
         payload = length - header
         if header < 20 or payload < 0:
-            self.damage.count("TCP segments whose headers are damaged")
+            self.damage.count("bad_tcp")
             return
         # The station's end comes first in the key.
         key = (
@@ -405,7 +405,7 @@ class Network:
             self._connections = sum(len(station.connections) for station in stations)
             if self._connections < MOST_CONNECTIONS // 2:
                 return
-            self.damage.count("times at which too many connections were open")
+            self.damage.count("many_connections")
 
     def _new_station(self, bssid: bytes, address: bytes) -> Station | None:
         one = self.sets.get(bssid)
@@ -431,7 +431,7 @@ class Network:
     def _beacon(self, data: bytes, at: int, length: int, radio: Radio) -> None:
         if len(data) >= at + 36 and not data[at + 34] & 1:
             # No ESS bit in the capability information.
-            self.damage.count("beacons of a mesh or an ad-hoc network, which are not modelled")
+            self.damage.count("mesh")
             return
         bssid = data[at + 16 : at + 22]
         one = self.sets.get(bssid)
@@ -467,18 +467,14 @@ class Network:
         packet = frames.packet(kind, data, at)
         if packet is None:
             of_ip = kind in (0x0800, 0x86DD)
-            self.damage.count(
-                "IP packets with damaged or truncated headers, or fragments"
-                if of_ip
-                else "frames without an IP packet"
-            )
+            self.damage.count("bad_ip" if of_ip else "no_ip")
             return
         source, target, protocol, place, _, total = packet
         if target[0] >= 224 or target[-1] == 255 or protocol not in (frames.TCP, frames.UDP):
-            self.damage.count("IP packets that are neither TCP nor UDP, or multicast")
+            self.damage.count("other_ip")
             return
         if len(data) < place + 4:
-            self.damage.count("IP packets with damaged or truncated headers, or fragments")
+            self.damage.count("bad_ip")
             return
         stations = self._wired.stations
         if source in stations:
@@ -488,7 +484,7 @@ class Network:
         else:
             way, address = (UP, source) if frames.asks(data, packet) else (DOWN, target)
             if len(stations) >= MOST_STATIONS:
-                self.damage.count("frames of stations beyond the maximum")
+                self.damage.count("many_stations")
                 return
             stations[address] = Station(frames.shown(address))
         station = stations[address]

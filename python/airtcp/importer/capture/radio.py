@@ -11,6 +11,7 @@ from airtcp.importer.capture.network import Network
 from airtcp.importer.capture.radiotap import Sent
 from airtcp.importer.capture.stations import ServiceSet, Station
 from airtcp.importer.draft import Draft
+from airtcp.importer.source import phrase
 from airtcp.units import format_time_ns
 
 _FORMS: Final = ("dsss", "ofdm", "ht", "vht", "he", "eht")
@@ -102,20 +103,32 @@ def say_radio(network: Network, one: ServiceSet, draft: Draft, name: str) -> str
     band = "" if not megahertz else "2.4" if megahertz < 3000 else "5" if megahertz < 5925 else "6"
     counts = f"{sum(sum(station.frames) for station in one.stations.values())} data frames"
     if form in _STANDARDS:
-        standard, why = _STANDARDS[form], f"{name}: data frames in the format {form.upper()}"
+        standard, why = (
+            _STANDARDS[form],
+            phrase("capture.format_of_data", name=name, upper=form.upper()),
+        )
         if not used:
-            why = f"{name}: announced in beacons; no rate of a data frame was captured"
+            why = phrase("capture.format_announced", name=name)
     elif form == "ofdm":
         standard = "802.11g" if band == "2.4" else "802.11a"
-        why = f"{name}: OFDM rates at {megahertz} MHz" if band else f"{name}: OFDM rates"
+        why = (
+            phrase("capture.ofdm_channel", name=name, megahertz=megahertz)
+            if band
+            else phrase("capture.ofdm_rates", name=name)
+        )
     else:
-        standard, why = "802.11b", f"{name}: only DSSS rates"
+        standard, why = "802.11b", phrase("capture.dsss_rates", name=name)
     draft.say("phy", "standard", standard, f"{why}; {counts}")
     if form in _STANDARDS:
         if band:
             bands = [f"{ghz} GHz" for ghz in AMENDMENTS[standard].widest_mhz]
             if f"{band} GHz" in bands:
-                draft.say("phy", "band", f"{band} GHz", f"{name}: a channel at {megahertz} MHz")
+                draft.say(
+                    "phy",
+                    "band",
+                    f"{band} GHz",
+                    phrase("capture.channel", name=name, megahertz=megahertz),
+                )
         _say_format(used, form, draft, name)
     _say_control(network, form, draft, name)
     _say_mac(network, one, form, draft, name)
@@ -128,7 +141,7 @@ def _say_format(used: dict[Sent, int], form: str, draft: Draft, name: str) -> No
     if not own:
         return
     widest = max(sent.width_mhz for sent in own)
-    draft.say("phy", "channel_width", f"{widest} MHz", f"{name}: the widest data frames")
+    draft.say("phy", "channel_width", f"{widest} MHz", phrase("capture.widest", name=name))
     guards: dict[int, int] = {}
     for sent, size in own.items():
         guards[sent.gi_ns] = guards.get(sent.gi_ns, 0) + size
@@ -136,7 +149,12 @@ def _say_format(used: dict[Sent, int], form: str, draft: Draft, name: str) -> No
     amendment = AMENDMENTS[_STANDARDS[form]]
     if guard_ns in amendment.guard_intervals_ns:
         share = 100 * guards[guard_ns] / sum(guards.values())
-        draft.say("phy", "guard_interval", f"{guard_ns} ns", f"{name}: {share:.0f} % of bytes")
+        draft.say(
+            "phy",
+            "guard_interval",
+            f"{guard_ns} ns",
+            phrase("capture.share_of_bytes", name=name, share=share),
+        )
 
 
 def _say_control(network: Network, form: str, draft: Draft, name: str) -> None:
@@ -151,7 +169,7 @@ def _say_control(network: Network, form: str, draft: Draft, name: str) -> None:
         often = [sent.kbps for sent, count in legal.items() if count >= 0.05 * total]
         if not often or (key == "block_ack_rate" and form not in _STANDARDS):
             continue
-        text = "CTS and MAC ACKs" if key == "control_rate" else "Block ACKs"
+        text = phrase("capture.control_frames") if key == "control_rate" else "Block ACKs"
         more = "" if len(often) == 1 else ", the highest of several"
         draft.say("phy", key, mbps(max(often)), f"{name}: {total} {text}{more}")
     has_dsss = draft.tables["phy"]["standard"].value in ("802.11b", "802.11g")
@@ -171,12 +189,10 @@ def _say_mac(network: Network, one: ServiceSet, form: str, draft: Draft, name: s
     frames = sum(sum(station.frames) for station in stations)
     if one.with_rts < 1 << 20:
         if one.without < one.with_rts:
-            why = f"{name}: data frames after an RTS have {one.with_rts} B or more"
+            why = phrase("capture.rts_sizes", name=name, with_rts=one.with_rts)
             draft.say("mac", "rts_threshold", f"{one.without} B", why)
         else:
-            draft.unknown.append(
-                "the RTS threshold: frames of the same size were sent with and without an RTS"
-            )
+            draft.unknown.append(phrase("capture.rts_unknown"))
     if one.beacons and one.beacon_units >= 1:
         beacon: dict[str, Any] = {
             "interval": format_time_ns(one.beacon_units * _TIME_UNIT_NS),
@@ -193,12 +209,22 @@ def _say_mac(network: Network, one: ServiceSet, form: str, draft: Draft, name: s
         draft.say("mac", "beacon", beacon, f"{name}: {one.beacons} beacons")
     if form not in _STANDARDS:
         if frames and sum(station.qos for station in stations) > frames // 2:
-            draft.say("mac.edca", "preset", "wmm", f"{name}: QoS data frames")
-            draft.unknown.append("parameters of access categories: WMM's defaults are used")
+            draft.say("mac.edca", "preset", "wmm", phrase("capture.qos", name=name))
+            draft.unknown.append(phrase("capture.wmm_defaults"))
         return
-    draft.unknown.append("parameters of access categories: the defaults are used")
+    draft.unknown.append(phrase("capture.edca_defaults"))
     amsdu = max((station.amsdu_bytes for station in stations), default=0)
     if amsdu:
-        draft.say("mac.aggregation", "amsdu", f"{amsdu} B", f"{name}: the largest A-MSDU")
+        draft.say(
+            "mac.aggregation",
+            "amsdu",
+            f"{amsdu} B",
+            phrase("capture.largest_amsdu", name=name),
+        )
     if form == "ht" and frames > 500 and not any(station.aggregated for station in stations):
-        draft.say("mac.aggregation", "ampdu", "0 B", f"{name}: no A-MPDU in {frames} data frames")
+        draft.say(
+            "mac.aggregation",
+            "ampdu",
+            "0 B",
+            phrase("capture.no_ampdu", name=name, frames=frames),
+        )

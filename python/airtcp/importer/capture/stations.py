@@ -9,6 +9,7 @@ from airtcp.importer.capture.connections import Connection, Told, Wait
 from airtcp.importer.capture.radiotap import Radio, Sent
 from airtcp.importer.capture.streams import Burst, Datagrams
 from airtcp.importer.capture.transfers import Transfers
+from airtcp.importer.source import phrase
 
 MOST_STATIONS: Final = 4096
 MOST_SETS: Final = 256
@@ -104,15 +105,6 @@ class ServiceSet:
         return sum(sum(one.bytes) for one in self.stations.values())
 
 
-TOO_SHORT: Final = "too short, or cut off by the capture"
-WITHOUT_AP: Final = "between stations without an access point (mesh, ad-hoc, four addresses)"
-TO_GROUPS: Final = "multicast and broadcast, which are not modelled"
-WRONG_FCS: Final = "with a wrong FCS"
-EMPTY: Final = "without data (null frames)"
-TOO_MANY: Final = "of stations beyond the maximum"
-OTHER_SETS: Final = "of other access points"
-
-
 class Account:
     """Numbers of data frames that were left out of the scenario."""
 
@@ -120,12 +112,15 @@ class Account:
         self.left: dict[str, int] = {}
 
     def leave(self, reason: str, count: int = 1) -> None:
-        """Count data frames that are left out."""
+        """Count data frames that are left out, by a name in `capture.left`."""
         self.left[reason] = self.left.get(reason, 0) + count
 
     def lines(self) -> list[str]:
         """Return one line per reason."""
-        return [f"{n} data frame{'s'[: n > 1]} {reason}" for reason, n in self.left.items()]
+        return [
+            f"{n} data frame{'s'[: n > 1]} {phrase(f'capture.left.{reason}')}"
+            for reason, n in self.left.items()
+        ]
 
 
 def frames_of(one: ServiceSet) -> int:
@@ -137,4 +132,4 @@ def leave_others(account: Account, sets: Iterable[ServiceSet], chosen: ServiceSe
     """Count the frames of all sets except the one that becomes the scenario."""
     count = sum(frames_of(one) for one in sets if one is not chosen and not one.is_wired)
     if count:
-        account.leave(OTHER_SETS, count)
+        account.leave("other_sets", count)
