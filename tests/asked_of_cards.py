@@ -63,7 +63,7 @@ BACK = FLOW.format(direction="upload", application=UDP) + 'name = "back"\n'
 SLOW = "initial_ssthresh = { segments = 4 }"
 SMALL = "receive_window = { segments = 2 }"
 SINGLE = '[mac.aggregation]\nampdu = "0 B"'
-#: A window so wide that m* is limited by nothing else.
+#: A window so wide that m* depends visibly on every duration.
 BURSTS = '[ap]\naccess = { scheme = "adaptive-burst", window_slots = 2048 }\n'
 
 

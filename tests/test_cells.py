@@ -1,4 +1,4 @@
-"""Results of several cells: what each gets of what it has alone, why, and how that is told."""
+"""Results of several cells: each one's share of its isolated goodput, the causes, the text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command reads once, and what it may overwrite."""
+"""Commands read each input once, and overwrite only files of their own kind."""
 
 import os
 import threading
@@ -155,7 +155,7 @@ def of_makers(content: bytearray) -> None:
 
 
 def of_one_maker(content: bytearray) -> None:
-    """Only the last frame has a manufacturer's address; the others are locally administered."""
+    """The last frame of the first 60 kB has a manufacturer's address, the others local ones."""
     *_, last = (place for place in records(content) if place < 60_000)
     first = last + 16 + content[last + 18] + 4
     content[first : first + 6] = MAKER

@@ -15,7 +15,7 @@ from airtcp.importer.source import without_addresses
 from imported import scenario_of, written
 from typer.testing import CliRunner
 
-#: What the files below have of a network: its name, hosts, interface, place, password, addresses.
+#: Private data in the files below: network name, hosts, interface, place, password, addresses.
 PLANTED = re.compile(
     r"(?i)zebra|quokka|wombat|kitchen|hunter2|198\.51\.100|2001:db8|02[:-]?c0[:-]?ff[:-]?ee"
 )

@@ -50,7 +50,7 @@ def scenario(word: str) -> Scenario:
     return loads(TEXT.replace("WORD", word))
 
 
-#: Names of plug-ins: one name cannot get other code within a process.
+#: Numbers for unique plug-in names: a name keeps its code until the process ends.
 NUMBERS = count()
 
 

@@ -48,7 +48,7 @@ def varied(
     now = before.to_dict()
     *way, last = path
     if name == "ap.scheduler" and at(now, path) is None:
-        return  # one packet for each access: nobody's turn, and airtime asks no model
+        return  # one packet per access: no round robin, and no model covers airtime
     for other in others(name, at(now, path)):
         changed = json.loads(before.to_json())
         if name == "mac.beacon":

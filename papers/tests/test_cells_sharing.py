@@ -1,4 +1,4 @@
-"""Transfers of several cells at flow level: the exact chain, a single queue, the verb."""
+"""Transfers of several cells at flow level: the exact chain, a single queue, the command."""
 
 from __future__ import annotations
 

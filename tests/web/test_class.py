@@ -85,7 +85,7 @@ def test_browsers_of_one_address_take_the_place_of_no_other_address() -> None:
 
     few = [several.add({}, key=f"few {number}", address="other") for number in range(2)]
 
-    # The newest run of each of the two busiest browsers was dropped.
+    # The newest runs of two browsers were dropped.
     left = [one for one in many if one.state == "waiting"]
     assert [many.index(one) for one in left] == [0, 1, 2, 4]
     assert [one.state for one in few] == ["waiting"] * 2

@@ -92,7 +92,7 @@ def test_workers_that_died_idle_cost_no_question(
             for worker in started:
                 if worker.alive:
                     os.kill(worker.pid, signal.SIGKILL)
-            # Ask before the pool can notice the death; then kill the second worker.
+            # Ask before the pool can notice the deaths; the second question is the second worker's.
             said += [
                 await pool.ask("predict", source(**{"run.seed": seed + 10 * one})) for one in (1, 2)
             ]

@@ -1,28 +1,28 @@
 """Saturated senders against closed forms: one and two exactly, more against Bianchi's model.
 
 The senders are saturated UDP uploads under the rules "bianchi" (a fresh backoff for every frame,
-everybody waits DIFS after anything), so the core and the model of Bianchi (2000), with the retry
-limit after Wu et al. (2002), differ in what the model leaves out and in nothing else. That is
-small, has a sign, and is understood:
+everybody waits DIFS after anything). The core then differs from the model of Bianchi (2000), with
+the retry limit after Wu et al. (2002), only in two effects that the model leaves out. Both are
+small, and their signs are known:
 
-*Reserved slot.* A frozen counter is at least 1 when the countdown goes on, so the first slot after
-a busy period belongs to whoever has just sent and drew 0 (Bianchi and Tinnirello 2005). In the
-model all use it alike. After a success an attempt there cannot collide: fewer collisions. The
-other attempts crowd in the slots that are left: more collisions. For two senders with one window
-the two cancel exactly (2 / (W + 1) either way, as their Markov chain shows). With many senders
-p = 1 - (1 - tau)^(n-1) bends, crowding counts for less, and the model's p is too high: by 0.0007
-at n = 5 and 0.010 at n = 20 with CW = 31 throughout. `reserved_slot` has this effect.
+*Reserved slot.* A frozen counter is at least 1 when the countdown resumes. So only a station that
+has just sent and drew 0 can use the first slot after a busy period (Bianchi and Tinnirello 2005);
+in the model all can. After a success an attempt there cannot collide: fewer collisions. The other
+attempts share fewer slots: more collisions. For two senders with one window the two cancel exactly
+(2 / (W + 1) either way, as their Markov chain shows). With many senders p = 1 - (1 - tau)^(n-1) is
+concave, so the second effect is smaller, and the model's p is too high: by 0.0007 at n = 5 and
+0.010 at n = 20 with CW = 31 throughout. `reserved_slot` computes this effect.
 
-*Common fate.* The model lets the stages of different senders be independent. But a collision moves
-all who take part to larger windows together, and so small windows meet small windows more often
-than by chance: more collisions than the model has, visible when those two or three are all the
-senders there are. The exact chain of two senders has p = 0.0588, where the model has 0.0570; with
-one window for all transmissions (no stages) the difference vanishes.
+*Common fate.* The model assumes that senders have independent backoff stages. But a collision
+doubles the windows of all its senders, so small windows meet small windows more often than by
+chance: more collisions than in the model. This is visible if the two or three colliding senders are
+the only ones. The exact chain of two senders has p = 0.0588, the model 0.0570; with one window for
+all transmissions (no stages) the difference vanishes.
 
 So the model's p is too low for two to five senders (by 0.001 to 0.0025) and too high for ten and
-more (by 0.003 to 0.010). Its throughput is too high, by up to 1 %: the slot after a busy period is
-empty 31 times out of 32. In a crowd the collisions that the model has too many of make up for
-it. The variant "freezing" gives the slot to the last sender.
+more (by 0.003 to 0.010). Its throughput is up to 1 % too high, because in reality the slot after a
+busy period is empty 31 times out of 32. With many senders the model's surplus of collisions cancels
+this. The variant "freezing" gives the slot to the last sender.
 
 Intervals are Student's over independent replications at 99.9 %; the seeds are fixed.
 """
@@ -195,11 +195,11 @@ def test_collision_probability_against_bianchi(n: int, retry_limit: int) -> None
 def test_without_stages_the_reserved_slot_is_all_that_is_left(n: int) -> None:
     """CW = 31 for every transmission: no common fate.
 
-    Two senders match Bianchi himself. More senders match the fixed point with the reserved slot,
+    Two senders match Bianchi's model. More senders match the fixed point with the reserved slot,
     after adding its unsafe attempts: after a collision each of the (n-1) tau other participants
     also draws 0 with probability 1/32, which is 0.001 of all attempts of 20 senders and 0.003 of
-    those of 50. Counters are still assumed independent; 0.0005 is left for that (0.0003 was the
-    most measured).
+    those of 50. Counters are still assumed independent; the bound allows 0.0005 for that (0.0003
+    was the most measured).
     """
     runs = answers(scenario(n, packet=200, cw_max=31, duration=150))
     mean, half = interval(metric(runs, "collision_probability"), CONFIDENCE)
@@ -218,12 +218,12 @@ def test_without_stages_the_reserved_slot_is_all_that_is_left(n: int) -> None:
 @pytest.mark.parametrize("rts", [False, True])
 @pytest.mark.parametrize("n", [2, 5, 10, 20, 50])
 def test_goodput_against_bianchi(n: int, rts: bool) -> None:
-    """Bianchi is too high, by at most the time that the reserved slots take.
+    """Bianchi's goodput is too high, by at most the time that the reserved slots take.
 
-    One slot for each busy period is 0.9 to 1.3 % of the time. The excess is less, since the model
-    has too many collisions, and not significant for 50 senders without RTS, where each of those
-    costs a whole frame. "freezing" has the slot, so only the error of its collision probability is
-    left: 0.01 of the attempts, which costs 0.2 % of goodput; 0.3 % is the bound.
+    One slot per busy period is 0.9 to 1.3 % of the time. The excess is smaller, because the model
+    has too many collisions; it is not significant for 50 senders without RTS, where each collision
+    costs a whole frame. "freezing" models the slot, so only the error of its collision probability
+    remains: 0.01 of the attempts, which costs 0.2 % of goodput; 0.3 % is the bound.
     """
     text = scenario(n, rts=rts)
     mean, half = interval(metric(answers(text), "goodput_bps"), CONFIDENCE)

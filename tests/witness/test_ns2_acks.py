@@ -1,4 +1,4 @@
-"""The real ns-2 (2.35, unmodified) with ACK policies: delayed, by thresholds, and left out.
+"""The real ns-2 (2.35, unmodified) with ACK policies: delayed, by thresholds, and skipped.
 
 `tests/reference/ns2.csv` holds the rows and its README how they were made; `test_ns2` says
 what ns-2 does differently. Three groups:
@@ -6,27 +6,27 @@ what ns-2 does differently. Three groups:
 Endless downloads with d = 1 to 5 agree as those of `test_ns2` do: goodput here is 0.06 to 0.21 %
 higher, collision probabilities differ by 0.002 at most.
 
-Files with delayed ACKs and with the thresholds 2, 5, 9 settle how segments are counted. With the
-first segment of data as number 1 all times agree within 0.3 %. Counted from 0, thresholds would
-come a segment later: times to the last ACK 3 % lower, collisions 20 % more.
+Files with delayed ACKs and with the thresholds 2, 5, 9 show how ns-2 counts segments. If the first
+data segment is number 1, all times agree within 0.3 %. If it were 0, thresholds would apply a
+segment later: times to the last ACK would be 3 % lower, collisions 20 % more.
 
-Uploads with skipped ACKs (paper G) agree in number because four rules are the peer's here:
+Uploads with skipped ACKs (paper G) agree because four rules here are those of ns-2:
 
-- The sender of the longer frame of a collision, a data packet that meets a TCP ACK, waits for its
-  answer and not for EIFS (`rules.colliders = "as-heard"`).
-- A slow-start threshold of 20 packets at first, as in the rows with W = 1000: without it the first
-  overshoot costs a timeout more.
-- One fast retransmit in a window (`rules.fast_retransmit_once_per_window`): ns-2's Reno sets
-  `recover` at each one and starts no other until all is acknowledged that was sent before. RFC 5681
-  knows no such variable. With several losses in a window ns-2 waits for its timer where the RFC
-  halves once more. Its own switch, `bugFix_ false`, takes the timeouts without MAC retries from 113
-  to 78 (as above, five seeds).
-- A loss halves cwnd, not FlightSize (RFC 5681 (4); `rules.loss_window`): after a recovery that the
-  timer has to end ns-2's threshold is half as high, and it overshoots less.
+- If a data packet collides with a TCP ACK, which is shorter, its sender waits for the MAC ACK and
+  not for EIFS (`rules.colliders = "as-heard"`).
+- The first slow-start threshold is 20 packets, as in the rows with W = 1000; without it the first
+  overshoot costs one more timeout.
+- One fast retransmit per window (`rules.fast_retransmit_once_per_window`): ns-2's Reno sets
+  `recover` at each one, and starts no other until everything sent before is acknowledged. RFC 5681
+  has no such variable. With several losses in a window ns-2 waits for its timer where the RFC
+  halves once more. ns-2's own switch, `bugFix_ false`, reduces the timeouts without MAC retries
+  from 113 to 78 (five seeds).
+- A loss halves cwnd, not FlightSize (RFC 5681 (4); `rules.loss_window`). After a recovery that ends
+  by the timer, ns-2's threshold is half as high, and it overshoots less.
 
 With all four, goodput of skip = 0 and 1 differs by -1.6 to +2.8 % without MAC retries and by -0.8
-to +2.0 % with them, timeouts by 5 % and by 0.4 of four; of the uploads that end with more ACKs left
-out by 0.1 %. With the rules of RFC 5681 goodput without MAC retries is a tenth to a third higher.
+to +2.0 % with them; timeouts differ by 5 % and by 0.4 of 4. Uploads that end with more skipped ACKs
+differ by 0.1 %. By RFC 5681 goodput without MAC retries is a tenth to a third higher.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ def test_bbr(point: Point) -> None:
 
 
 def test_bbr_as_linux_has_it_keeps_longer_queues() -> None:
-    """Linux adds three bursts of 1 ms, and ACKed bursts, to the window: not the BBR of ns-3."""
+    """Linux, unlike ns-3, adds three bursts of 1 ms and room for ACK aggregation to the window."""
     point = BBR[0]
     as_linux = scenario(point).replace('rules = { preset = "ns-3" }\n', "")
     runs = answers(as_linux.replace('duration = "60 s"', 'duration = "10 s"'))

@@ -194,7 +194,7 @@ def test_limit_of_tcp_itself() -> None:
         (16, 8, 0, 16, 16),  # all 8 stations got through: 2 m*
         (16, 9, 2, 12, 12),  # more than were woken: older ones; 2 (8 - 2)
         (16, 6, 1, 10, 12),  # two are still waiting: 2 (8 - 2 - 1), or 2 (8 - 2)
-        (17, 6, 1, 10, 12),  # an odd packet wakes nobody
+        (17, 6, 1, 10, 12),  # an odd packet wakes no station
         (16, 2, 3, -2, 4),  # B7: the printed law has no floor
         (0, 0, 9, -2, -2),
     ],

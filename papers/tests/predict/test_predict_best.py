@@ -18,7 +18,7 @@ propagation_delay = "0 us"
 symbol_rounding = false
 """
 WEB = reading("30 kB", "10 s")
-#: The cell of paper L's Fig. 4 (D = 2 slots), with other initial windows.
+#: The cell of paper L's Fig. 4 (D = 2 slots), with other contention windows.
 UPLOADS = """
 [phy]
 standard = "802.11b"

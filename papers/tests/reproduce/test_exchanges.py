@@ -85,7 +85,7 @@ def capture(folder: Path, *parts: bytes) -> Path:
 
 def test_two_downloads_are_counted(tmp_path: Path) -> None:
     """10 and 20 segments with 5 and 10 ACKs; each transfer has five packets without data, and an
-    ACK on the control connection. Two of three transfers count: one begins too late."""
+    ACK on the control connection. Two of three transfers count: one begins too early."""
     path = capture(
         tmp_path,
         *(dialogue(0.5), download(1, 0.5, 6)),

@@ -5,8 +5,8 @@ Computer Networks 50(1), 2006. 802.11b, data 11 Mb/s, control 2 Mb/s, RTS/CTS be
 1000 bytes of payload and 40 of headers, an ACK for every packet, 34 bytes of MAC header and FCS.
 
 Two witnesses, neither of which needs a tolerance:
-- One connection with W* = 1 has one packet in all the cell, so that nobody ever contends, whatever
-  the rules of access are; without post-backoff its throughput is a sum of known times.
+- One connection with W* = 1 has only one packet in the whole cell, so there is no contention under
+  any access rules; without post-backoff its throughput follows from a sum of known times.
 - Two nodes that always have a packet (one connection with W* = 1000) are the Markov chain of two
   saturated senders: frames differ in length, but an RTS is an RTS. The model's P_C is 0.060.
 """
