@@ -89,7 +89,7 @@ def test_transfers_that_take_a_twentieth_of_the_run_are_told(p99_s: float, said:
     ("kind", "active", "expected"), [("web", 1.09, None), ("web", 1.11, 1.11), ("bulk", 9.0, None)]
 )
 def test_littles_law_tells_of_transfers_that_are_missing(kind, active, expected):
-    """100 transfers of 1 s ended in 100 s: there are more if more were in progress than one."""
+    """100 ended transfers of 1 s in 100 s are 1 in progress; if more are, long ones are missing."""
     flows = [SimpleNamespace(application=SimpleNamespace(kind=kind))]
     run = SimpleNamespace(duration_ns=50 * 10**9)
     metrics = {"transfer_time_s": mean(1.0), "active_flows": mean(active)}

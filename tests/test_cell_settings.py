@@ -76,7 +76,7 @@ def test_stations_stay_where_they_are_when_their_access_point_moves() -> None:
         "stations.taxman.positions.centre": [14.0, 0.0],
     }
     after = before.vary(changes)
-    # Nodes 7 to 10 are the tax men: their paths to everybody else do not change.
+    # Nodes 7 to 10 belong to tax: their paths to everybody else do not change.
     for one, other in itertools.product(range(7, 11), [0, 2, *range(3, 15)]):
         assert before.air.received_dbm[one][other] == after.air.received_dbm[one][other]
     assert before.air.received_dbm[1] != after.air.received_dbm[1]

@@ -191,7 +191,7 @@ def test_a_share_that_is_hardly_known_is_told_by_both_ends(mean, low, high, told
 @pytest.mark.parametrize(
     ("alone", "share"),
     [
-        # A cell that nothing disturbs, and one that chance favours.
+        # An undisturbed cell: exactly its isolated goodput, or more or less by chance.
         ([1e6, 1e6, 1e6], (1.0, 1.0, 1.0)),
         ([0.9e6, 1.0e6, 1.05e6], (1.0, pytest.approx(0.82, abs=0.01), 1.0)),
         # 66 times its goodput alone: the windows are too short for a ratio.

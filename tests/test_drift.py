@@ -156,7 +156,7 @@ def test_a_bound_of_an_interval_that_reaches_below_zero_is_on_the_scale_of_the_m
     assert seen.interval.low < 0.0
     assert bound.interval == Interval(None, bound.interval.low, None, 4)
     assert bound.interval.low == pytest.approx(0.00775 * math.exp(-14.37 / 7.75), rel=1e-3)
-    # The bound says little about the delays.
+    # The steadiness keeps no bound: this one says little about the delays.
     assert bound.steadiness == why
     above = declined(seen, why, 0.001)
     assert (above.interval.low, above.steadiness.at_least) == (0.001, 0.001)

@@ -117,7 +117,7 @@ def test_regression_takes_out_what_a_control_explains() -> None:
 
     freed = adjusted(totals, control)
 
-    # Four windows of 3 each, whatever the control variate did; also without one replication.
+    # Four windows of 3 each, after removing the control's effect; also without one replication.
     assert freed.whole == pytest.approx(12.0)
     assert freed.without == pytest.approx(12.0)
     assert freed.pseudo_values(lambda sums: sums[..., 0]) == pytest.approx(12.0)

@@ -36,7 +36,7 @@ def test_the_examples_are_listed_with_what_they_show() -> None:
 def test_an_example_written_out_is_the_one_that_is_shown(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The snapshots have its answer."""
+    """Snapshots hold what its run prints (test_snapshots)."""
     assert call("example", name, "--to", tmp_path / "here").exit_code == 0
     assert load(tmp_path / "here" / f"{name}.toml").to_dict() == example(name).to_dict()
     # By default the example is written to the current directory.

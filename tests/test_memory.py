@@ -30,7 +30,7 @@ def scenario(groups: int, count: int, application: str = '{ kind = "bulk" }', **
     return f"{text}[run]\n{run}replications = {keys['replications']}\n"
 
 
-#: Each needs memory for something else.
+#: Each scenario needs memory for something different.
 EXTREMES = {
     "stations": scenario(2, 4000),
     "stations of DCF": scenario(2, 4000, standard="802.11b"),
@@ -48,7 +48,7 @@ EXTREMES = {
     + "[mac.edca.stations.AC_BE]\ncw_max = 1048575\n[cells.c]\n"
     + '[air]\nreceived = [["c", "g0", -50], ["g0", "g0", -50]]\n',
 }
-#: For `make test-slow`: each needs most memory for something else.
+#: The scenarios of `make test-slow`.
 LARGEST = ("stations", "groups", "transfers", "pages")
 
 #: Unlike ru_maxrss this excludes the process before exec.

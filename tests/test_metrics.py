@@ -119,7 +119,7 @@ def test_a_metric_is_understood_as_a_screen_spells_it() -> None:
         ("goodput_bps", "cell middle", "goodput of cell middle"),
         ("share_of_alone", "cell middle", "cell middle's share of its isolated goodput"),
         ("failed_ppdu_ratio_stations", "desk", "failed PPDUs of desk, stations"),
-        # Without an argument the label fits into a sentence.
+        # Without a group or cell the label fits into a sentence.
         ("page_time_s", None, "mean page time"),
         ("page_time_p50_s", None, "median page time"),
         ("page_time_p90_s", None, "p90 page time"),

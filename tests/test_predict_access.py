@@ -97,7 +97,7 @@ def test_one_category_of_its_own_contends_with_its_aifs_and_window() -> None:
     assert (phy.difs_ns, phy.cw_min, phy.cw_max) == (110_000, 15, 31)
     assert phy.eifs_ns - asked.phy.eifs_ns == 110_000 - 50_000
     assert access.scenario.mac.edca is None
-    # With two window limits the stations' one is used: stations collide more often.
+    # Of two values of CWmax the stations' is used, because stations collide more often.
     assert as_dcf(scenario(mac="[mac.edca]")).scenario.phy.cw_max == 1023
     assert access.broken == ()
     best = predict(asked).best("goodput_bps")
@@ -116,7 +116,7 @@ OF_STATION = ["drops at sta from a mean of 5 packets on, and the window is 20"]
     ("asked", "words"),
     [
         (scenario(mac="[mac.edca]"), DIFFERENT),
-        # Early detection breaks an assumption if windows can reach its threshold; fewer cannot.
+        # RED breaks an assumption if all windows together can reach its threshold: 5 can, 4 cannot.
         (scenario(queue=RED, count=5), FIVE),
         (scenario(queue=RED, count=4), []),
         (scenario(download(window=20), count=2, station=f", queue = {RED}"), OF_STATION),

@@ -85,8 +85,8 @@ CUBIC = dict.fromkeys(("flows.laptop.tcp.congestion", "flows.laptop-2.tcp.conges
 @pytest.mark.parametrize(
     ("name", "scenario", "changes"),
     [
-        # Only windows of downloads; a wider channel only in 802.11n and later, and by one step, not
-        # to the widest.
+        # small-window changes only downloads; wider-channel needs 802.11n or later, and goes one
+        # step.
         ("small-window", OFDM, FOUR),
         ("wider-channel", OFDM, "802.11a does not support it"),
         ("wider-channel", AGGREGATES, {"phy.channel_width": "40 MHz"}),
@@ -94,7 +94,7 @@ CUBIC = dict.fromkeys(("flows.laptop.tcp.congestion", "flows.laptop-2.tcp.conges
         ("four-times-width", AGGREGATES, {"phy.channel_width": "80 MHz"}),
         ("four-times-width", MEDIUM, "there is no wider channel"),
         ("narrower-channel", AGGREGATES, "there is no narrower channel"),
-        # The openwrt profile has both, with its own quantum.
+        # The openwrt profile has both: airtime fairness with its own quantum, and AQL.
         ("airtime", OPENWRT, "it is set already"),
         ("aql", OPENWRT, "it is set already"),
         ("narrower-channel", MEDIUM, {"phy.channel_width": "40 MHz"}),

@@ -144,8 +144,8 @@ def test_a_delay_that_doubles_is_harm(factor: float, delayed: bool) -> None:
     ("before", "after", "improves"),
     [
         ((2.0,), (0.5,), True),  # One missed target fewer.
-        ((1.0,), (0.957,), True),  # A miss at 19 % in place of 50 %, with an error of 5 %,
-        ((1.0,), (0.961,), False),  # and at 21 %: it has to fall by three tenths.
+        ((1.0,), (0.957,), True),  # P(miss) falls from 50 % to 19 %, with an error of 5 %,
+        ((1.0,), (0.961,), False),  # or only to 21 %: it must fall by 30 points.
         ((2.0,), (1.61,), False),
         ((2.0,), (1.59,), True),  # The worst ratio falls below 0.8 of its value before.
         ((0.9,), (0.5,), False),  # Already met before: more margin is not an improvement.

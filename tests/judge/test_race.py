@@ -178,7 +178,7 @@ PART, PAIR = "codel", "codel + wider-channel"
         (SETTING, (0.84, 0.5), 0.8, SPECTRUM, (0.2, 0.2), SETTING),
         (SETTING, (0.86, 0.5), 0.8, SPECTRUM, (0.2, 0.2), SPECTRUM),
         (SETTING, (2.0, 0.5), 0.8, SPECTRUM, (0.2, 0.2), SPECTRUM),  # misses one more
-        # If both miss a target, a tenth is not a difference.
+        # If both miss a target, a difference of a tenth does not count.
         (SETTING, (1.64, 0.5), 0.8, SPECTRUM, (1.5, 0.5), SETTING),
         (SETTING, (1.66, 0.5), 0.8, SPECTRUM, (1.5, 0.5), SPECTRUM),
         (SETTING, (0.5, 0.5), 0.51, SPECTRUM, (0.2, 0.2), SETTING),
@@ -187,8 +187,7 @@ PART, PAIR = "codel", "codel + wider-channel"
         # servers.
         (EVERYWHERE, (0.5, 0.5), 1.0, HERE, (0.84, 0.5), HERE),
         (EVERYWHERE, (0.5, 0.5), 1.0, HERE, (0.86, 0.5), EVERYWHERE),
-        # A pair must gain a quarter over its part, more than chance. Another change must be nearer
-        # to count as equal.
+        # A pair must be better by a quarter than its part, and by a tenth than another change.
         (PAIR, (1.4, 0.5), 1.0, PART, (1.74, 0.5), PART),
         (PAIR, (1.4, 0.5), 1.0, PART, (1.76, 0.5), PAIR),
         (PAIR, (1.4, 0.5), 1.0, PART, (1.6, 1.4), PAIR),  # misses one more

@@ -346,7 +346,7 @@ def test_a_longer_round_is_twice_as_long_if_the_budget_has_room(times, budget, l
     ("runs", "state", "margin", "steady", "spent", "then"),
     [
         (4, "unknown", 0.03, True, 0.0, Times(5.0, 20.0, 8)),
-        # Nearer to its bound no value is worth deciding.
+        # A value this close to its bound is not worth deciding.
         (4, "unknown", 0.01, True, 0.0, None),
         (40, "unknown", 0.03, True, 0.0, Times(5.0, 20.0, 64)),
         (4, "unknown", 0.03, False, 0.0, Times(10.0, 40.0, 4)),

@@ -108,7 +108,7 @@ def test_cells_that_hear_each_other_collide_as_bianchi_says() -> None:
         ("chain5", 1, 0.1),
         ("chain2", 64, 0.5),
         ("chain4", 64, 1.7),
-        # Starving cells wait too long to be certain in a run of 20 s; the bound is for the others.
+        # Starving cells send too rarely for an accurate mean of 20 s; the bound is for the others.
         ("chain5", 64, 2.5),
         ("star4", 64, 0.6),
     ],
@@ -116,8 +116,8 @@ def test_cells_that_hear_each_other_collide_as_bianchi_says() -> None:
 def test_what_independent_sets_lack_of_komondor_are_winners_of_one_slot(
     graph: str, frames: int, bound: float
 ) -> None:
-    # In Komondor all that begin in one slot succeed if the wanted frame is stronger. The chain of
-    # clusters with a fixed window has such starts, and here none of them fails.
+    # In Komondor, cells that start in one slot all succeed if each wanted frame is the stronger
+    # one. The chain of clusters has such starts; here, with a fixed window, none of them fails.
     rows = next(one for one in komondor.rows() if (one.graph, one.frames) == (graph, frames))
     assert rows.winners() == pytest.approx(rows.mbps, abs=bound)
     if frames == 1:

@@ -80,8 +80,8 @@ def test_who_starves_is_judged_by_intervals() -> None:
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("traffic", ["tcp", "udp"])
 def test_nearly_all_goodputs_of_ns3_are_met(traffic: str) -> None:
-    """Not met: spatial reuse at -75 dBm with 20 dBm of power, where frames with restricted power
-    have 16.0 dB: ns-3 loses two thirds of their MPDUs, the threshold of 17 dB all of them
+    """Exceptions: spatial reuse at -75 dBm with a power of 20 dBm, where frames with restricted
+    power have 16.0 dB: ns-3 loses two thirds of their MPDUs, airtcp, with a threshold of 17 dB, all
     (`test_spatial_reuse` has the row of 16 dBm); one of five downloads of a middle cell, which
     share less than 1.5 Mb/s; and 4 kb/s of a station of which ns-3 captures no frame.
     """

@@ -80,7 +80,7 @@ def drawn(seed: int, *, uplink: bool = False) -> dict[str, Any]:
 
 
 def _as_scheduled(network: dict[str, Any]) -> None:
-    """Round robin, and a fixed schedule of its choices, give equal bits."""
+    """Round robin, and a fixed schedule of the same choices, have results equal to the bit."""
     network["run"] |= {"replications": 1}
     turns = airtcp.simulate(airtcp.load(network), trace=True).simulation.runs[0]
     schedule: list[list[str]] = []

@@ -14,7 +14,7 @@ from airtcp_papers.gopal.model import (
 
 
 def test_two_nodes_have_one_probability() -> None:
-    """The paper's own (1/CW)(1/CW) CW; with two nodes nothing else can coincide (G2)."""
+    """The paper's own formula, (1/CW)(1/CW) CW; two nodes can only meet each other (G2)."""
     windows = np.array([1, 2, 16, 32, 1024, 2**20])
 
     assert any_two_coincide(1, windows) == pytest.approx(1 / windows, rel=1e-12)

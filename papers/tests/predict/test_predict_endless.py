@@ -89,7 +89,7 @@ def test_prioritised_uploads_are_near_the_simulation(count: int, d: int) -> None
 
     said, measured = predict(asked), simulate(asked).metrics
 
-    # The paper's own reading is nearest; it names the rest of the error: EIFS and retries.
+    # The paper's own reading is nearest; it names the causes of the remaining error: EIFS, retries.
     assert values(said)["L (9)"] == pytest.approx(measured["goodput_bps"].mean, rel=0.03)
     assert values(said, "collision_probability_stations")["L (9)"] == pytest.approx(
         measured["collision_probability_stations"].mean, rel=0.1

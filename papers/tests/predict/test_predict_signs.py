@@ -177,14 +177,14 @@ def sentences() -> Iterator[str]:
         calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
         inner |= {id(arg) for n in calls if is_pattern(n) for arg in n.args}
         for node in ast.walk(tree):
-            # Shorter ones are inserted into others.
+            # Shorter texts are inserted into sentences.
             if id(node) in inner or len(text := static(node)) <= 10 or text in reasons:
                 continue
             if SIGN.search(text):
                 yield text
     for path in sorted(PAPERS.glob("*/cards.toml")):
         for text in tomllib.loads(path.read_text(encoding="utf-8")).get("broken", {}).values():
-            # Fields are left out, except for the effects that sentences share.
+            # Replace fields by "...", except for the effects that several sentences share.
             said = FIELD.sub(lambda match: EFFECTS.get(match[1], "..."), text)
             if SIGN.search(said):
                 yield said
@@ -215,7 +215,7 @@ def static(node: ast.AST) -> str:
 
 
 def test_every_sentence_with_a_sign_or_a_size_is_held() -> None:
-    """A row's words identify the shortest sentence with them; others may only contain all of it."""
+    """A row's words identify one sentence: the shortest that has them; all others contain it."""
     told = set(sentences())
     of_row = {row.words: [text for text in told if row.words in text] for row in HELD.values()}
 

@@ -135,7 +135,7 @@ def test_distances_have_no_sign() -> None:
     assert magnitude(around(-0.5, 1.0)) == Interval(0.5, 0.0, 1.5, 5)
     # 1.5 to 2.5 are a quarter below and above 2.
     assert off(around(2.0, 0.5), 2.0) == Interval(0.0, 0.0, 0.25, 5)
-    # 3 over 2 to 3 over 6, less 1.
+    # 3/4 - 1 = -1/4; the ends are 3/6 - 1 = -1/2 and 3/2 - 1 = 1/2, with 0 between them.
     assert gap(3.0, around(4.0, 2.0)) == Interval(0.25, 0.0, 0.5, 5)
     assert changed(around(1.0, 0.5), lambda x: -x) == Interval(-1.0, -1.5, -0.5, 5)
     assert magnitude(NOBODY) == NOBODY

@@ -84,7 +84,7 @@ def test_so_are_numbers_of_downloads() -> None:
 
     assert one.long_at_least([0, 1, 2, 3]) == pytest.approx([1.0, 0.5, 0.2, 0.0])
     found = one.at_least([0, 1, 2, 3])
-    # 0.6 - 0.5 more at one, 0.25 less at two.
+    # The testbed has 0.6 - 0.5 more for one download, and 0.25 less for two.
     assert [value.mean for value in found] == pytest.approx([1.0, 0.6, -0.05, 0.0])
     assert found[1].half_width == pytest.approx(0.0, abs=1e-12)
 
@@ -103,7 +103,7 @@ def test_points_are_of_the_paper() -> None:
 
 
 def test_the_refined_model_has_the_packets_that_were_counted() -> None:
-    """Two more ACKs for each of four transfers in two runs, stretched by beacons."""
+    """Each of the four transfers has two more ACKs than the model, and beacons stretch them."""
     one = point(both([1.0], [1.0]), both([1.0], [1.0]))
     testbed = Parameters.testbed()
     plain = effective_service_time(200_000, testbed)
