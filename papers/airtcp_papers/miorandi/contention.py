@@ -16,6 +16,7 @@ from airtcp_papers.common.item import Value
 from airtcp_papers.common.measure import difference, least, mean, most, off, ratio
 from airtcp_papers.miorandi.model import collision_probability, contention, throughput
 from airtcp_papers.miorandi.moved import ATTEMPTS, W0, parameters, solved
+from airtcp_papers.miorandi.users import LARGE
 
 #: The assumptions of (1) to (17), for scenario files with the rules of ns-2: a backoff before each
 #: frame, no backoff after a success, no EIFS. The paper's 32 values are drawn from 0.
@@ -98,7 +99,7 @@ def _backlogged(bench: Bench, nodes: int) -> Simulation:
 
 
 _DOWNLOADS = (1, 2, 3, 5, 7, 10, 15, 20)
-_WINDOWS = (1, 2, 10, 1000)
+_WINDOWS = (1, 2, 10, LARGE)
 #: Collision probabilities of the real ns-2 2.35 by W* and n_c, with half widths of their intervals.
 #: Ten runs with W* = 1, five with W* = 1000.
 _NS2 = {
@@ -119,7 +120,7 @@ def download_collisions(*, w0: float = W0, window: float = 1) -> list[Series]:
 def fig4(bench: Bench) -> Found:
     series = download_collisions()
     model = [mean(p) for p in series[0].y]
-    runs = {window: [_downloads(bench, n, window) for n in _DOWNLOADS] for window in _WINDOWS}
+    runs = {window: [downloads(bench, n, window) for n in _DOWNLOADS] for window in _WINDOWS}
     name = "collision_probability"
     for window, simulations in runs.items():
         points: list[Value] = [one.metrics[name] for one in simulations]
@@ -127,7 +128,7 @@ def fig4(bench: Bench) -> Found:
     # The large window has only the points that a claim needs: the ends, five, and one for the
     # curve.
     ideal = {
-        window: [_downloads(bench, n, window, EQUATIONS) for n in _DOWNLOADS]
+        window: [downloads(bench, n, window, more=EQUATIONS) for n in _DOWNLOADS]
         for window in (1, _WINDOWS[-1])
     }
     points = [one.metrics[name] for one in ideal[1]]
@@ -170,15 +171,19 @@ def _of_ns2(window: int) -> Series:
     return Series(f"ns-2, W* = {window}", list(_NS2[window]), points, "points", colour)
 
 
-def _downloads(
-    bench: Bench, stations: int, window: int, rules: Mapping[str, Any] | None = None
+def downloads(
+    bench: Bench, stations: int, window: int, every: int = 1, more: Mapping[str, Any] | None = None
 ) -> Simulation:
-    changes = {
+    """Simulate endless downloads with an ACK for `every` segments."""
+    changes: dict[str, Any] = dict(more or {}) | {
         "stations.laptop.count": stations,
         "flows.laptop.tcp.receive_window.segments": window,
-        **(rules or {}),
     }
-    # The window takes some 200 round trips to reach W* = 1000.
-    return bench.simulate(
-        "persistent", changes | ({"run.warmup": "120 s"} if window == max(_WINDOWS) else {})
-    )
+    if every > 1:
+        # With an initial window below d the first ACK waits for the delayed-ACK timer.
+        changes["flows.laptop.tcp.delayed_ack.every"] = every
+        changes["flows.laptop.tcp.initial_window"] = every
+    if window == LARGE:
+        # The window of one connection takes some 200 round trips to reach W* = 1000.
+        changes["run.warmup"] = "120 s"
+    return bench.simulate("persistent", changes)

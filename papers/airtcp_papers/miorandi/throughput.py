@@ -27,7 +27,7 @@ from airtcp_papers.common.measure import (
     samples,
     scaled,
 )
-from airtcp_papers.miorandi.contention import EQUATIONS
+from airtcp_papers.miorandi.contention import EQUATIONS, downloads
 from airtcp_papers.miorandi.model import (
     PAPER,
     Parameters,
@@ -37,28 +37,10 @@ from airtcp_papers.miorandi.model import (
     window_throughput,
 )
 from airtcp_papers.miorandi.moved import W0, parameters, solved
+from airtcp_papers.miorandi.users import LARGE
 
 _EVERY = (1, 2, 3, 4, 5, 6, 8, 10)
-_LARGE = 1000
-#: The window of one connection takes some 200 round trips to reach W* = 1000.
-_LONG_WARMUP = "120 s"
 _MBPS = 1e6
-
-
-def _downloads(
-    bench: Bench, stations: int, window: int, every: int = 1, more: Mapping[str, Any] | None = None
-) -> Simulation:
-    changes: dict[str, Any] = dict(more or {}) | {
-        "stations.laptop.count": stations,
-        "flows.laptop.tcp.receive_window.segments": window,
-    }
-    if every > 1:
-        # With an initial window below d the first ACK waits for the delayed-ACK timer.
-        changes["flows.laptop.tcp.delayed_ack.every"] = every
-        changes["flows.laptop.tcp.initial_window"] = every
-    if window == _LARGE:
-        changes["run.warmup"] = _LONG_WARMUP
-    return bench.simulate("persistent", changes)
 
 
 def _mbps(values: Iterable[float]) -> list[float]:
@@ -87,8 +69,8 @@ def one_download(*, w0: float = W0, rts: float = 1) -> list[Series]:
 @item("M.fig3")
 def fig3(bench: Bench) -> Found:
     (curve,) = one_download()
-    large = [_downloads(bench, 1, _LARGE, d) for d in _EVERY]
-    small = [_downloads(bench, 1, d, d) for d in _EVERY]
+    large = [downloads(bench, 1, LARGE, d) for d in _EVERY]
+    small = [downloads(bench, 1, d, d) for d in _EVERY]
     series = [
         curve,
         Series("simulation, W* = 1000", _EVERY, _measured(large), "simulation"),
@@ -97,9 +79,9 @@ def fig3(bench: Bench) -> Found:
     gain = ratio(large[1], large[0], "goodput_bps")
     gap = _gap(_bps(curve), large)
     window = ratio(large[0], small[0], "goodput_bps")
-    ideal = [_downloads(bench, 1, _LARGE, d, EQUATIONS) for d in _EVERY]
+    ideal = [downloads(bench, 1, LARGE, d, EQUATIONS) for d in _EVERY]
     ideal_gap = _gap(_bps(curve), ideal)
-    ideal_window = ratio(ideal[0], _downloads(bench, 1, 1, more=EQUATIONS), "goodput_bps")
+    ideal_window = ratio(ideal[0], downloads(bench, 1, 1, more=EQUATIONS), "goodput_bps")
     return Found(
         series,
         values={
@@ -141,13 +123,13 @@ def all_downloads(*, d: float = 1, w0: float = W0, rts: float = 1) -> list[Serie
 @item("M.fig5")
 def fig5(bench: Bench) -> Found:
     curve, others = all_downloads()
-    simulated = [_downloads(bench, n, 1) for n in _DOWNLOADS]
+    simulated = [downloads(bench, n, 1) for n in _DOWNLOADS]
     series = [
         curve,
         Series("simulation", _DOWNLOADS, _measured(simulated), "simulation"),
         others,
     ]
-    ideal = [_downloads(bench, n, 1, more=EQUATIONS) for n in _DOWNLOADS]
+    ideal = [downloads(bench, n, 1, more=EQUATIONS) for n in _DOWNLOADS]
     gap, ideal_gap = _gap(_bps(curve), simulated), _gap(_bps(curve), ideal)
     spread = ratio(simulated[-1], simulated[_DOWNLOADS.index(5)], "goodput_bps")
     return Found(
@@ -183,8 +165,8 @@ def each_download(*, n: float = _TEN, w0: float = W0, rts: float = 1) -> list[Se
 @item("M.fig6")
 def fig6(bench: Bench) -> Found:
     (curve,) = each_download()
-    large = [_downloads(bench, _TEN, _LARGE, d) for d in _EVERY]
-    small = [_downloads(bench, _TEN, d, d) for d in _EVERY]
+    large = [downloads(bench, _TEN, LARGE, d) for d in _EVERY]
+    small = [downloads(bench, _TEN, d, d) for d in _EVERY]
     name = "flow_goodput_bps"
     series = [
         curve,
@@ -215,8 +197,8 @@ def fig_a2(bench: Bench) -> Found:
     table_1 = Parameters.table_1()
     (curve,) = waits()
     model = [mean(value) for value in curve.y]
-    goodput = [float(value) for value in window_throughput([1, _LARGE], table_1)]
-    simulated = {w: _downloads(bench, 1, w, more=EQUATIONS) for w in (1, 2, 4, 10, 30)}
+    goodput = [float(value) for value in window_throughput([1, LARGE], table_1)]
+    simulated = {w: downloads(bench, 1, w, more=EQUATIONS) for w in (1, 2, 4, 10, 30)}
     # The time of a segment minus both exchanges.
     exchanges = table_1.t_tcp_data_s + table_1.t_tcp_ack_s
     bits = table_1.tcp_payload_bits
@@ -266,8 +248,8 @@ def one_download_by_window(*, w0: float = W0, rts: float = 1) -> list[Series]:
 @item("M.figA3")
 def fig_a3(bench: Bench) -> Found:
     theory_large, theory_small = one_download_by_window()
-    large = [_downloads(bench, 1, _LARGE, d) for d in _EVERY]
-    small = [_downloads(bench, 1, d, d) for d in _EVERY]
+    large = [downloads(bench, 1, LARGE, d) for d in _EVERY]
+    small = [downloads(bench, 1, d, d) for d in _EVERY]
     series = [
         theory_large,
         Series("simulation, W* = 1000", _EVERY, _measured(large), "simulation", 0),
@@ -302,7 +284,7 @@ _PLAIN: Final[Mapping[str, Any]] = {"mac": {"rules": {"preset": "ns-2"}, "short_
 @item("M.faster")
 def faster(bench: Bench) -> Found:
     runs = {
-        radio: [_downloads(bench, 1, _LARGE, d, phy) for d in (1, 2, 3, 4)]
+        radio: [downloads(bench, 1, LARGE, d, phy) for d in (1, 2, 3, 4)]
         for radio, phy in _RADIOS.items()
     }
     gains: dict[str, list[Value]] = {
@@ -311,7 +293,7 @@ def faster(bench: Bench) -> Found:
     series = [Series(radio, (1, 2, 3, 4), some, "simulation") for radio, some in gains.items()]
 
     def pair(more: Mapping[str, Any]) -> list[Simulation]:
-        return [_downloads(bench, 1, _LARGE, d, more) for d in (1, 2)]
+        return [downloads(bench, 1, LARGE, d, more) for d in (1, 2)]
 
     slow, *others = runs.values()
     plain = pair(_PLAIN)
