@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any, Final
 
@@ -71,26 +72,18 @@ def downloads(
     *,
     often: int = 100,
     quick: Changes = _LESS_OFTEN,
+    file: str = "hotspot",
 ) -> Simulation:
     """Simulate the TCP case; `often` is the number of runs, `quick` the keys of a quick run.
 
     `changes` as in `Bench.scenario`.
     """
     keys = {"stations.station.count": stations, "run.replications": often, **(changes or {})}
-    return bench.simulate("hotspot", keys, quick=quick)
+    return bench.simulate(file, keys, quick=quick)
 
 
-def datagrams(
-    bench: Bench,
-    stations: int,
-    changes: Changes | None = None,
-    *,
-    often: int = 100,
-    quick: Changes = _FEW,
-) -> Simulation:
-    """Simulate the UDP case, as `downloads`."""
-    keys = {"stations.station.count": stations, "run.replications": often, **(changes or {})}
-    return bench.simulate("datagrams", keys, quick=quick)
+#: The UDP case.
+datagrams: Final = partial(downloads, quick=_FEW, file="datagrams")
 
 
 def _downlink(answer: Answer) -> float:

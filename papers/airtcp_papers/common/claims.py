@@ -320,25 +320,29 @@ def judge(claim: Claim, values: Mapping[str, Value] | None) -> Judgement:
             quantity(one, claim.unit) if claim.unit else f"{one:.2g}"
             for one in (_ERRORS * error, claim.effect)
         )
-        why = (
+        judged = _untestable(
+            judged,
             f"The paper's own runs tell it to ± {told}, which is more than half of the {effect} "
-            f"that it states. Ours, which are longer, say: {judged.verdict}"
+            "that it states. Ours, which are longer, say",
         )
-        why += f". {judged.why or claim.why}" if judged.why or claim.why else ""
-        judged = replace(judged, verdict="untestable", why=why)
     if claim.assumption:
-        why = (
+        judged = _untestable(
+            judged,
             f"The paper assumes {claim.assumption}; it does not state a result. How far the "
-            f"assumption holds: {judged.verdict}"
+            "assumption holds",
         )
-        why += f". {judged.why or claim.why}" if judged.why or claim.why else ""
-        judged = replace(judged, verdict="untestable", why=why)
     # Items are not remade for other rules, so their values must be firm as they are.
     others = tuple(
         Other(one, values[one.value], _holds(claim, _widened(values[one.value])))
         for one in claim.beside
     )
     return replace(judged, others=others, values={name: values[name] for name in claim.values})
+
+
+def _untestable(judged: Judgement, reason: str) -> Judgement:
+    why = judged.why or judged.claim.why
+    told = f"{reason}: {judged.verdict}{f'. {why}' if why else ''}"
+    return replace(judged, verdict="untestable", why=told)
 
 
 def is_firm(claim: Claim, values: Mapping[str, Value]) -> bool:

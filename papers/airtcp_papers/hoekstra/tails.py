@@ -123,6 +123,15 @@ def _tail_decades(point: Point, at: FloatArray) -> Interval:
     )
 
 
+def _judged(point: Point, at: FloatArray) -> dict[str, Value]:
+    """Return the distances between the tails of packets and of flows."""
+    return {
+        "apart": _distance(point, at),
+        "quantiles_off": _quantiles_off(point),
+        "decades": _tail_decades(point, at),
+    }
+
+
 def _log_ratio(ours: FloatArray, theirs: FloatArray, confidence: float) -> Interval:
     """Return log10 of a ratio of means; its interval is linearised."""
     ratio = float(ours.mean() / theirs.mean())
@@ -214,10 +223,8 @@ def fig2(bench: Bench) -> Found:
     return Found(
         series,
         values={
-            "apart": _distance(point, _AT),
+            **_judged(point, _AT),
             "apart_26": _from_26(point, _AT),
-            "quantiles_off": _quantiles_off(point),
-            "decades": _tail_decades(point, _AT),
             "mean_of_26": _mean_of_tail(point.rho) * (1.0 - point.rho),
         },
         told={
@@ -244,11 +251,7 @@ def fig3(bench: Bench) -> Found:
         point = _stated(bench, law)
         found, shared = _packets(point, at), _flows(point, at)
         apart[law] = _apart(found, shared)
-        values |= {
-            f"apart_{law}": _distance(point, at),
-            f"quantiles_off_{law}": _quantiles_off(point),
-            f"decades_{law}": _tail_decades(point, _AT),
-        }
+        values |= {f"{name}_{law}": value for name, value in _judged(point, at).items()}
         series += [
             Series(f"{law}, flows", at.tolist(), shared, "model", number),
             _marks(f"{law}, packets", at, found, number),
@@ -272,11 +275,7 @@ def fig4(bench: Bench) -> Found:
     apart = _apart(found, shared)
     return Found(
         series,
-        values={
-            "apart": _distance(point, at),
-            "quantiles_off": _quantiles_off(point),
-            "decades": _tail_decades(point, at),
-        },
+        values=_judged(point, at),
         told={"farthest": apart},
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
@@ -98,21 +98,6 @@ def _peaks(found: Epochs, mss_bytes: int, most: int | None = None) -> list[list[
     return peaks
 
 
-@dataclass(frozen=True, slots=True)
-class _Convergence:
-    """The ensemble mean at the ends of epochs 0, 1, 2, ..."""
-
-    time_s: list[float]
-    a: list[float]
-    b: list[float]
-
-    @classmethod
-    def of(cls, runs: Sequence[Sequence[Sequence[float]]]) -> _Convergence:
-        count = min(len(run) for run in runs)
-        means = np.array([run[:count] for run in runs]).mean(axis=0)
-        return cls(*(column.tolist() for column in means.T))
-
-
 def _epochs_to_converge(runs: Sequence[Sequence[Sequence[float]]]) -> Interval:
     """Return the epochs to converge; each row of a run is time, window of a, window of b."""
     return convergence_interval([np.array(run)[:, 1:] for run in runs])
@@ -169,12 +154,16 @@ def _curves(found: Mapping[str, Any], what: str, until_s: float) -> list[Series]
     ]
 
 
-def _marks(ensemble: _Convergence, until_s: float) -> list[Series]:
-    kept = [index for index, time in enumerate(ensemble.time_s) if time <= until_s]
-    time = [ensemble.time_s[index] for index in kept]
+def _marks(runs: Sequence[Sequence[Sequence[float]]], until_s: float) -> list[Series]:
+    """Return the ensemble means of both windows at the ends of epochs."""
+    count = min(len(run) for run in runs)
+    time, *windows = np.array([run[:count] for run in runs]).mean(axis=0).T
+    kept = time <= until_s
     return [
-        Series(f"{name}, ends of epochs", time, [window[index] for index in kept], "marks", colour)
-        for colour, (name, window) in enumerate((("first", ensemble.a), ("second", ensemble.b)))
+        Series(
+            f"{name}, ends of epochs", time[kept].tolist(), window[kept].tolist(), "marks", place
+        )
+        for place, (name, window) in enumerate(zip(("first", "second"), windows, strict=True))
     ]
 
 
@@ -184,7 +173,7 @@ def fig9(bench: Bench) -> Found:
     predicted = float(convergence_epochs([1.0, 1.0], 0.5))
     until = 160.0
     # The curves and the marks are of one run.
-    series = [*_curves(found, "one", until), *_marks(_Convergence.of(found["epochs"][:1]), until)]
+    series = [*_curves(found, "one", until), *_marks(found["epochs"][:1], until)]
     epochs = _epochs_to_converge(found["epochs"])
     near = _history(bench, "two-flows", {"links.wire.delay": "50 ms"})
     faster = _history(bench, "two-flows", _FASTER)
@@ -206,10 +195,9 @@ def fig9(bench: Bench) -> Found:
 
 def _wired(bench: Bench, until_s: float, more: Mapping[str, Any]) -> Found:
     found = _history(bench, "wired", _SECOND, more, quick=_QUICK_WIRED)
-    ensemble = _Convergence.of(found["epochs"])
     increase, decrease = (0.2, 0.95) if more else (1.0, 0.5)
     predicted = float(convergence_epochs([1.0, increase], [0.5, decrease]))
-    series = [*_curves(found, "mean", until_s), *_marks(ensemble, until_s)]
+    series = [*_curves(found, "mean", until_s), *_marks(found["epochs"], until_s)]
     epochs = _epochs_to_converge(found["epochs"])
     return Found(
         series,

@@ -10,7 +10,7 @@ from airtcp.results import Simulation
 from airtcp.stats import Interval
 
 from airtcp_papers.common.bench import Bench
-from airtcp_papers.common.chart import Series
+from airtcp_papers.common.chart import Kind, Series
 from airtcp_papers.common.described import Found, item
 from airtcp_papers.common.diagram import Edge, Node, diagram
 from airtcp_papers.common.item import Cell, Data
@@ -29,14 +29,15 @@ from airtcp_papers.common.measure import (
 _KILO = 1e3
 
 
-def _by_rank(simulation: Simulation) -> list[Interval]:
+def _by_rank(label: str, simulation: Simulation, kind: Kind) -> Series:
     """Return goodput by rank in each run, lowest flow first, kb/s."""
 
     def of_rank(rank: int, answer: Answer) -> float:
         return float(sorted(flow["goodput_bps"] for flow in answer["flows"])[rank] / _KILO)
 
     ranks = range(len(simulation.runs[0].answer["flows"]))
-    return [over_runs(simulation, partial(of_rank, rank)) for rank in ranks]
+    y = [over_runs(simulation, partial(of_rank, rank)) for rank in ranks]
+    return Series(label, [rank + 1 for rank in ranks], y, kind)
 
 
 def _starved(answer: Answer) -> float:
@@ -47,14 +48,11 @@ def _starved(answer: Answer) -> float:
 @item("L.fig1")
 def fig1(bench: Bench) -> Found:
     plain = bench.simulate("plain")
-    ranks = _by_rank(plain)
-    places = list(range(1, len(ranks) + 1))
-    series = [Series("simulation", places, ranks, "bars")]
     ap = next(station for station in plain.stations if station.name == "ap")
     saturated = bench.simulate("saturated", quick={})
     fair = bench.simulate("uploads", {"stations.station.count": 10})
     return Found(
-        series,
+        [_by_rank("simulation", plain, "bars")],
         values={
             "starved": over_runs(plain, _starved),
             "jain": plain.metrics["jain_index"],
@@ -114,9 +112,6 @@ def fig2(bench: Bench) -> Found:
 @item("L.fig3")
 def fig3(bench: Bench) -> Found:
     fair = bench.simulate("uploads")
-    ranks = _by_rank(fair)
-    places = list(range(1, len(ranks) + 1))
-    series = [Series("simulation", places, ranks, "bars")]
     # With twenty uploads the stations' queues take minutes to fill.
     long = bench.simulate("uploads", {"run.warmup": "200 s", "run.duration": "1000 s"}, quick={})
     delayed = {
@@ -129,7 +124,7 @@ def fig3(bench: Bench) -> Found:
         )
     }
     return Found(
-        series,
+        [_by_rank("simulation", fair, "bars")],
         values={
             "jain": fair.metrics["jain_index"],
             "starved": over_runs(fair, _starved),
@@ -187,26 +182,19 @@ def _backlogged_share(answer: Answer) -> float:
 #: The largest ratio differs by nearly the allowed 10 %. This many runs of full length give it to
 #: 0.5 %.
 _OFTEN_SATURATED = {"run.replications": 100}
-#: CWmin of the access point and of the stations, as the paper counts them.
-_RATIOS = ((32, 32), (32, 64), (32, 128), (32, 256))
+#: CWmin of the access point and of the stations, as the paper counts it.
+_AP, _STATIONS = 32, (32, 64, 128, 256)
 
 
 @item("L.cwmin")
 def cwmin(bench: Bench) -> Found:
     runs = {
-        station / ap: bench.simulate(
+        slots / _AP: bench.simulate(
             "saturated",
-            {
-                "stations.station.count": 1,
-                "mac.edca": {
-                    "ap": {"AC_BE": access(ap)},
-                    "stations": {"AC_BE": access(station)},
-                },
-                **_OFTEN_SATURATED,
-            },
+            {"stations.station.count": 1, "mac.edca": _edca(slots), **_OFTEN_SATURATED},
             quick={},
         )
-        for ap, station in _RATIOS
+        for slots in _STATIONS
     }
     ratios = {wanted: over_runs(one, _acks_a_segment) for wanted, one in runs.items()}
     series = [
@@ -226,15 +214,17 @@ def cwmin(bench: Bench) -> Found:
     )
 
 
-def access(slots: int, aifs: str = "50 us") -> dict[str, object]:
-    """Return an access category that differs only in AIFS and CWmin (as the paper counts it)."""
-    return {"aifs": aifs, "cw_min": slots - 1, "cw_max": 1023, "txop_limit": "0 us"}
+def _edca(slots: int, aifs: str = "50 us") -> dict[str, dict[str, object]]:
+    """Return categories that differ only in AIFS and CWmin (as the paper counts it)."""
+    return {
+        side: {"AC_BE": {"aifs": wait, "cw_min": cw - 1, "cw_max": 1023, "txop_limit": "0 us"}}
+        for side, cw, wait in (("ap", _AP, "50 us"), ("stations", slots, aifs))
+    }
 
 
 def edca(values: Mapping[str, float]) -> dict[str, object]:
-    """Return the keys of categories that differ only in CWmin."""
-    categories = {"ap": access(32), "stations": access(int(values["w0"]))}
-    return {"mac.edca": {side: {"AC_BE": category} for side, category in categories.items()}}
+    """Return the keys of the stations' CWmin."""
+    return {"mac.edca": _edca(int(values["w0"]))}
 
 
 #: DIFS, the AIFS of the paper's data frames, and values between and above them, us.
@@ -245,12 +235,9 @@ _AIFS_US = (50, 70, 90, 130, 170, 210)
 def aifs(bench: Bench) -> Found:
     shares = []
     for wait_us in _AIFS_US:
-        edca = {
-            "ap": {"AC_BE": access(32)},
-            "stations": {"AC_BE": access(32, f"{wait_us} us")},
-        }
+        categories = _edca(_AP, f"{wait_us} us")
         one = bench.simulate(
-            "saturated", {"stations.station.count": 1, "mac.edca": edca, **_OFTEN_SATURATED}
+            "saturated", {"stations.station.count": 1, "mac.edca": categories, **_OFTEN_SATURATED}
         )
         shares.append(over_runs(one, lambda answer: 1.0 - ap_share(answer)))
     series = [Series("simulation", _AIFS_US, [*shares], "simulation")]
@@ -265,10 +252,9 @@ def aifs(bench: Bench) -> Found:
 @item("L.mixed")
 def mixed(bench: Bench) -> Found:
     both, beside = bench.simulate("mixed"), bench.simulate("beside-udp")
-    ranks = {"uploads and downloads": _by_rank(both), "TCP and UDP uploads": _by_rank(beside)}
     series = [
-        Series(name, list(range(1, len(some) + 1)), some, "simulation")
-        for name, some in ranks.items()
+        _by_rank("uploads and downloads", both, "simulation"),
+        _by_rank("TCP and UDP uploads", beside, "simulation"),
     ]
 
     def share(flows: str, answer: Answer) -> float:
