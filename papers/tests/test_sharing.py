@@ -13,23 +13,10 @@ from airtcp_papers.common.flows import closed_processor_sharing, processor_shari
 from airtcp_papers.common.servers import concurrent_processor_sharing
 from airtcp_papers.common.sharing import share, split
 from airtcp_papers.common.sharing.rows import cautions
+from bases import BULK, cell, reading
 from typer.testing import CliRunner
 
-SCENARIO = """
-title = "Files"
-[phy]
-standard = "802.11b"
-[[stations]]
-name = "client"
-count = 4
-[[flows]]
-stations = "client"
-direction = "download"
-application = {application}
-tcp = {{ receive_window = {{ segments = 1 }}, delayed_ack = {{ every = 1 }} }}
-[run]
-duration = "10 s"
-"""
+TCP = "tcp = { receive_window = { segments = 1 }, delayed_ack = { every = 1 } }"
 SIZES = {
     "exponential": 'size = { distribution = "exponential", mean = "100 kB" }',
     "pareto": 'size = { distribution = "pareto", mean = "100 kB", shape = 2.5 }',
@@ -37,16 +24,22 @@ SIZES = {
 }
 
 
-def ftp(every: str = "1 s", size: str = "exponential") -> ResolvedScenario:
+def text(application: str = BULK, standard: str = "802.11b") -> str:
+    network = {"title": "Files", "standard": standard, "name": "client"}
+    return cell(4, **network, application=application, flow=TCP, duration="10 s")
+
+
+def text_of_ftp(every: str = "1 s", size: str = "exponential") -> str:
     law = f'{{ distribution = "exponential", mean = "{every}" }}'
-    application = f'{{ kind = "ftp", interarrival = {law}, {SIZES[size]} }}'
-    return loads(SCENARIO.format(application=application))
+    return text(f'{{ kind = "ftp", interarrival = {law}, {SIZES[size]} }}')
+
+
+def ftp(every: str = "1 s", size: str = "exponential") -> ResolvedScenario:
+    return loads(text_of_ftp(every, size))
 
 
 def web() -> ResolvedScenario:
-    pause = 'think_time = { distribution = "exponential", mean = "1 s" }'
-    application = f'{{ kind = "web", {SIZES["exponential"]}, {pause} }}'
-    return loads(SCENARIO.format(application=application))
+    return loads(text(reading("100 kB")))
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -150,8 +143,8 @@ def test_a_load_near_one_is_told() -> None:
 def test_what_cannot_be_split_says_why(
     scenarios: list[str], shares: list[float] | None, told: str
 ) -> None:
-    text = SCENARIO.replace("802.11b", "802.11ax").format(application='{ kind = "bulk" }')
-    known = {"ftp": ftp(), "web": web(), "heavy": ftp(every="500 ms"), "ax": loads(text)}
+    ax = loads(text(standard="802.11ax"))
+    known = {"ftp": ftp(), "web": web(), "heavy": ftp(every="500 ms"), "ax": ax}
     networks = {str(number): known[name] for number, name in enumerate(scenarios)}
 
     with pytest.raises(QuestionError, match=told):
@@ -159,18 +152,14 @@ def test_what_cannot_be_split_says_why(
 
 
 def test_flows_that_differ_are_no_jobs() -> None:
-    bulk = loads(SCENARIO.format(application='{ kind = "bulk" }'))
-
     with pytest.raises(QuestionError, match=r"flow client \(bulk\) has no transfers"):
-        share(bulk)
+        share(loads(text()))
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    law = '{ distribution = "exponential", mean = "1 s" }'
-    application = f'{{ kind = "ftp", interarrival = {law}, {SIZES["exponential"]} }}'
     file = tmp_path / "a.toml"
-    file.write_text(SCENARIO.format(application=application), encoding="utf-8")
+    file.write_text(text_of_ftp(), encoding="utf-8")
     return file
 
 

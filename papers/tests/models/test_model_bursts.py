@@ -9,30 +9,14 @@ from airtcp.models.airtime import HOT_SPOT
 from airtcp.scenario import loads
 from airtcp_papers.bruno.burst_model import Exchanges, bursts_of_law, goodput, observed
 from airtcp_papers.bruno.model import burst_size
+from bases import cell
 
 EXCHANGES = Exchanges.from_phy(HOT_SPOT, payload_bits=12_000)
-HOT_SPOT_FILE = """
-[phy]
-standard = "802.11b"
-control_rate = "2 Mb/s"
-[mac]
-rules = {{ post_backoff = false }}
-[ap]
-access = {{ scheme = "adaptive-burst" }}
-[[stations]]
-name = "sta"
-count = {count}
-[[flows]]
-stations = "sta"
-direction = "download"
-application = {{ kind = "bulk" }}
-tcp = {{ mss = "1500 B", receive_window = "65536 B", delayed_ack = {{ every = 2 }} }}
-[run]
-warmup = "5 s"
-duration = "20 s"
-replications = 3
-seed = 1
+TABLES = """
+mac = { rules = { post_backoff = false } }
+ap = { access = { scheme = "adaptive-burst" } }
 """
+TCP = 'tcp = { mss = "1500 B", receive_window = "65536 B", delayed_ack = { every = 2 } }'
 
 
 def test_one_station_waits_for_half_a_window_before_each_ack() -> None:
@@ -83,7 +67,9 @@ def test_all_that_bursts_cause_leaves_and_nobody_contends_twice() -> None:
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 7, 10, 20, 50])
 def test_the_simulation_of_the_paper_s_cell_is_within_three_per_cent(count: int) -> None:
     """Measured: -0.7 to 1.5 % without losses, and up to 2.7 % in runs as short as these."""
-    scenario = loads(HOT_SPOT_FILE.format(count=count))
+    head = {"phy": 'control_rate = "2 Mb/s"', "name": "sta", "flow": TCP}
+    run = {"warmup": "5 s", "duration": "20 s"}
+    scenario = loads(TABLES + cell(count, **head, **run, replications=3, seed=1))
     best = predict(scenario).best("goodput_bps")
     assert best is not None
     assert best.by == "models.bursts"

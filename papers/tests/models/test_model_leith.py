@@ -25,6 +25,12 @@ from airtcp_papers.leith.model import (
 )
 
 FIGURES = Parameters.of_figures()
+#: Those of ns-3: QoS and LLC are in the MAC header.
+LENGTHS: dict[str, Any] = {
+    **{"slot_s": 20e-6, "sifs_s": 10e-6, "difs_s": 50e-6, "phy_header_s": 192e-6},
+    **{"data_rate_bps": 11e6, "control_rate_bps": 2e6, "ack_timeout_s": 222e-6},
+    **{"payload_bits": 11680, "header_bits": 320, "mac_header_bits": 304, "ack_bits": 112},
+}
 VARIANTS = [
     Variant(ap_success=success, collisions=collisions)
     for success in ("printed", "exclusive")
@@ -148,39 +154,15 @@ def test_times_by_hand() -> None:
 def test_times_from_a_phy(phy_80211b: Phy) -> None:
     """With its LLC and without rounding to symbols the PHY gives the paper's sums."""
     phy = dataclasses.replace(phy_80211b, symbol_rounding=False, propagation_delay_ns=1000)
-    sums = Parameters.from_lengths(
-        slot_s=20e-6,
-        sifs_s=10e-6,
-        difs_s=70e-6,
-        phy_header_s=192e-6,
-        data_rate_bps=11e6,
-        control_rate_bps=2e6,
-        payload_bits=11680,
-        header_bits=320,
-        mac_header_bits=288,
-        ack_bits=112,
-        ack_timeout_s=222e-6,
-        propagation_s=1e-6,
-    )
+    lengths = LENGTHS | {"difs_s": 70e-6, "mac_header_bits": 288, "propagation_s": 1e-6}
+    sums = Parameters.from_lengths(**lengths)
     arguments: dict[str, Any] = {"mss_bytes": 1460, "header_bits": 320}
     times = Parameters.from_phy(phy, ack_timeout_ns=222_000, aifs_ns=70_000, **arguments)
 
     assert dataclasses.astuple(times) == pytest.approx(dataclasses.astuple(sums), abs=3e-9)
 
 
-NS3 = Parameters.from_lengths(
-    slot_s=20e-6,
-    sifs_s=10e-6,
-    difs_s=50e-6,
-    phy_header_s=192e-6,
-    data_rate_bps=11e6,
-    control_rate_bps=2e6,
-    payload_bits=11680,
-    header_bits=320,
-    mac_header_bits=304,  # QoS and LLC included
-    ack_bits=112,
-    ack_timeout_s=222e-6,
-)
+NS3 = Parameters.from_lengths(**LENGTHS)
 NS3_GOODPUT = [4.8021e6, 4.56294e6]
 NS3_COLLISIONS = [0.0585413, 0.28362]
 """ns-3.48: 2 and 10 endless uploads, TCP ACKs in AC_VO (AIFSN 2, CWmin 0), data in AC_BE (AIFSN 4,

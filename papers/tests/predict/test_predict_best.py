@@ -7,6 +7,7 @@ from airtcp.results import Prediction
 from airtcp.scenario import ResolvedScenario, loads
 from airtcp_papers.bruno.model import Overheads, success_rate
 from bases import BULK, cell, reading
+from test_predict_endless import priority
 
 #: The cell of paper B: 34 bytes of MAC header, MAC ACK at 2 Mb/s, no rounding to microseconds.
 HOT_SPOT = """\
@@ -18,33 +19,6 @@ propagation_delay = "0 us"
 symbol_rounding = false
 """
 WEB = reading("30 kB", "10 s")
-#: The cell of paper L's Fig. 4 (D = 2 slots), with other contention windows.
-UPLOADS = """
-[phy]
-standard = "802.11b"
-[mac.edca.ap.AC_VO]
-aifs = "50 us"
-cw_min = 0
-cw_max = 0
-txop_limit = "0 us"
-[mac.edca.stations.AC_BE]
-aifs = "90 us"
-cw_min = {low}
-cw_max = {high}
-txop_limit = "0 us"
-[mac.classify]
-tcp_ack = "AC_VO"
-[[stations]]
-name = "sta"
-count = {count}
-[[flows]]
-stations = "sta"
-direction = "upload"
-application = {{ kind = "bulk" }}
-[run]
-warmup = "1 s"
-duration = "5 s"
-"""
 
 
 def hot_spot(
@@ -65,6 +39,11 @@ def hot_spot(
             duration="5 s",
         )
     )
+
+
+def uploads(count: int, mac: str) -> ResolvedScenario:
+    run = {"warmup": "1 s", "duration": "5 s"}
+    return loads(cell(count, tables=mac, name="sta", direction="upload", **run))
 
 
 def told(said: Prediction, metric: str) -> dict[str, float]:
@@ -113,8 +92,9 @@ def test_rts_before_tcp_acks_is_said_to_break_m_star() -> None:
 @pytest.mark.parametrize(("low", "high", "count"), [(31, 1023, 20), (15, 1023, 10), (31, 127, 5)])
 def test_the_best_window_is_better_than_its_neighbours(low: int, high: int, count: int) -> None:
     def asked(cw_min: int) -> ResolvedScenario:
+        """Return the cell of paper L's Fig. 4 (D = 2 slots)."""
         times = (high + 1) // (low + 1)
-        return loads(UPLOADS.format(low=cw_min, high=(cw_min + 1) * times - 1, count=count))
+        return uploads(count, priority(cw_min, (cw_min + 1) * times - 1))
 
     said = predict(asked(low))
     best = told(said, "best_cw_min_stations")
@@ -130,7 +110,4 @@ def test_the_best_window_is_better_than_its_neighbours(low: int, high: int, coun
 
 
 def test_no_best_window_where_acks_have_no_priority() -> None:
-    head, rest = UPLOADS.format(low=31, high=1023, count=5).split("[mac.edca.ap")
-    plain = head + rest[rest.index("[[stations]]") :]
-
-    assert "best_cw_min_stations" not in predict(loads(plain)).model
+    assert "best_cw_min_stations" not in predict(uploads(5, "")).model

@@ -17,7 +17,9 @@ PHY = '[phy]\nstandard = "802.11b"\ncontrol_rate = "2 Mb/s"\n'
 
 # Paper L: uploads whose ACKs have priority.
 
-PRIORITY = """
+
+def priority(cw_min: int = 31, cw_max: int = 1023, ack_aifs: str = "50 us", ack_cw: int = 0) -> str:
+    return f"""
 [mac.edca.ap.AC_VO]
 aifs = "{ack_aifs}"
 cw_min = {ack_cw}
@@ -26,11 +28,13 @@ txop_limit = "0 us"
 [mac.edca.stations.AC_BE]
 aifs = "90 us"
 cw_min = {cw_min}
-cw_max = 1023
+cw_max = {cw_max}
 txop_limit = "0 us"
 [mac.classify]
 tcp_ack = "AC_VO"
 """
+
+
 UPLOAD = """
 [[flows]]
 stations = "{stations}"
@@ -46,20 +50,18 @@ def uploads(
     *,
     d: int = 1,
     window: int = 40,
-    cw_min: int = 31,
     ack_aifs: str = "50 us",
     ack_cw: int = 0,
     direction: str = "upload",
     mac: str = "",
     path: str = "",
-    more: str = "",
 ) -> ResolvedScenario:
-    priority = PRIORITY.format(ack_aifs=ack_aifs, ack_cw=ack_cw, cw_min=cw_min)
+    first = priority(ack_aifs=ack_aifs, ack_cw=ack_cw)
     flow = UPLOAD.format(
         stations="sta", direction=direction, window=window, d=d, path=path, aimd=""
     )
     stations = f'[[stations]]\nname = "sta"\ncount = {count}\n'
-    return loads(PHY + mac + priority + stations + flow + more + RUN)
+    return loads(PHY + mac + first + stations + flow + RUN)
 
 
 def test_prioritised_uploads_are_paper_l_s() -> None:
@@ -141,7 +143,7 @@ def wired(
     far: str = "",
     aimd: str = "",
     direction: str = "upload",
-    mac: str = PRIORITY.format(ack_aifs="50 us", ack_cw=0, cw_min=31),
+    mac: str = priority(),
 ) -> ResolvedScenario:
     text = PHY + mac + SHARED.format(rate=rate, delay=delay, queue=queue)
     for name, extra, special in (("near", "", ""), ("far", far, aimd)):

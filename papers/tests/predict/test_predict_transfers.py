@@ -6,26 +6,14 @@ from airtcp.predict import predict
 from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, loads
 from asked import broken, values
-
-PHY = '[phy]\nstandard = "802.11b"\ncontrol_rate = "2 Mb/s"\n'
-
+from bases import cell
 
 # Paper H: effective service time.
 
-BROWSING = """
-[[stations]]
-name = "sta"
-count = {count}
-[[flows]]
-stations = "sta"
-direction = "download"
-application = {application}
-tcp = {{ mss = "1460 B", initial_window = 4, receive_window = {{ segments = {window} }}, delayed_ack = {{ every = {d} }} }}
-[run]
-warmup = "50 s"
-duration = "1000 s"
-replications = 4
-"""  # noqa: E501
+TCP = (
+    'tcp = {{ mss = "1460 B", initial_window = 4, receive_window = {{ segments = {window} }}, '
+    "delayed_ack = {{ every = {d} }} }}"
+)
 WEB = (
     '{{ kind = "web", size = {{ distribution = "{law}", mean = "100 kB"{more} }}, '
     'think_time = {{ distribution = "exponential", mean = "{think} s" }}, request = "300 B" }}'
@@ -45,7 +33,9 @@ def browsing(
     application: str = "",
 ) -> ResolvedScenario:
     asked = application or WEB.format(law=law, more=more, think=think)
-    return loads(PHY + mac + BROWSING.format(count=count, application=asked, window=window, d=d))
+    head = {"phy": 'control_rate = "2 Mb/s"', "tables": mac, "name": "sta", "application": asked}
+    tcp, run = TCP.format(window=window, d=d), {"warmup": "50 s", "duration": "1000 s"}
+    return loads(cell(count, **head, flow=tcp, **run, replications=4))
 
 
 def test_few_stations_are_an_engset_queue_of_effective_service_times() -> None:
@@ -269,9 +259,8 @@ def test_a_model_says_that_its_load_is_near_one(mean: str, told: bool) -> None:
     law = f'{{ distribution = "exponential", mean = "{mean}" }}'
     size = 'size = { distribution = "exponential", mean = "80 kB" }'
     application = f'{{ kind = "ftp", interarrival = {law}, {size} }}'
-    scenario = loads(PHY + BROWSING.format(count=1, application=application, window=6, d=2))
 
-    said = predict(scenario)
+    said = predict(browsing(1, application=application, window=6))
 
     for source in ("H (29), H2 corrected", "M (16), Poisson arrivals"):
         sentence = broken(said, source, "transfer_time_s")

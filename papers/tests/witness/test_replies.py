@@ -8,18 +8,10 @@ import pytest
 from airtcp.predict import predict
 from airtcp.run.simulate import simulate
 from airtcp.scenario import loads
+from bases import cell
 
-SCENARIO = """
-phy = {{ standard = "802.11{standard}" }}
-mac = {{ rules = {{ preset = "ns-3" }} }}
-stations = [{{ name = "sta", count = {count} }}]
-run = {{ warmup = "2 s", duration = "20 s", replications = 2, seed = 31007 }}
-[[flows]]
-stations = "sta"
-direction = "download"
-application = {{ kind = "bulk" }}
-tcp = {{ delayed_ack = {{ every = {d} }}, receive_window = {{ segments = 64 }} }}
-"""
+RULES = '[mac.rules]\npreset = "ns-3"'
+RUN = {"warmup": "2 s", "duration": "20 s"}
 
 
 @pytest.mark.parametrize(
@@ -35,7 +27,9 @@ tcp = {{ delayed_ack = {{ every = {d} }}, receive_window = {{ segments = 64 }} }
     ],
 )
 def test_goodput_is_met(standard: str, count: int, d: int, most: float) -> None:
-    scenario = loads(SCENARIO.format(standard=standard, count=count, d=d))
+    tcp = f"tcp = {{ delayed_ack = {{ every = {d} }}, receive_window = {{ segments = 64 }} }}"
+    where = {"standard": f"802.11{standard}", "tables": RULES, "name": "sta"}
+    scenario = loads(cell(count, **where, flow=tcp, **RUN, replications=2, seed=31007))
     best = predict(scenario).best("goodput_bps")
     runs = [run.answer["metrics"]["goodput_bps"] for run in simulate(scenario).simulation.runs]
 
