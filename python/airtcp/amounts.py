@@ -81,22 +81,13 @@ def quantity_with_interval(interval: Interval, unit: str) -> str:
 
 
 def percent(fraction: float | None, signed: bool = False) -> str:
-    """Format a fraction as a percentage with one decimal ("+3.1 %"), or two below one percent."""
+    """Format a fraction as a percentage: "0.05 %", "8.5 %", "62 %", or "+3.1 %" if `signed`."""
     if fraction is None:
         return "–"
-    value = 100.0 * fraction
-    decimals = 2 if abs(value) < 1.0 else 1
-    if abs(value) >= 1000.0:
-        decimals = 0
-    # The "z" flag drops the sign of values that round to zero.
-    return f"{value:+z.{decimals}f} %" if signed else f"{value:z.{decimals}f} %"
-
-
-def short_percent(fraction: float) -> str:
-    """Format a fraction as a percentage with two or three digits: "0.05 %", "8.5 %", "62 %"."""
     number = 100.0 * fraction
-    digits = 0 if abs(number) >= 10.0 or number == 0.0 else 1 if abs(number) >= 0.995 else 2
-    return f"{number:z.{digits}f} %"
+    digits = 0 if abs(number) >= 9.95 or number == 0.0 else 1 if abs(number) >= 0.995 else 2
+    # The "z" flag drops the sign of values that round to zero.
+    return f"{number:+z.{digits}f} %" if signed else f"{number:z.{digits}f} %"
 
 
 def duration(seconds: float) -> str:

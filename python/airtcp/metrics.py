@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from airtcp.amounts import quantity, short_percent
+from airtcp.amounts import percent, quantity
 from airtcp.data import beside
 
 #: What a metric can be measured for: all flows, a station group, one direction of its flows, the
@@ -84,7 +84,7 @@ class Metric:
     def format(self, value: float | None) -> str:
         """Format a value with its unit, ratios as percentages: "8.5 %"."""
         if value is not None and self.kind == "ratio":
-            return short_percent(value)
+            return percent(value)
         return quantity(value, self.unit, 3)
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from airtcp.amounts import duration, short_percent
+from airtcp.amounts import duration, percent
 from airtcp.conditions import Condition, read_condition
 from airtcp.document import Code, Column, Heading, Lines, Note, Part, Table
 from airtcp.messages import words
@@ -135,7 +135,7 @@ def value(plan: Plan, number: float) -> str:
         return writers[unit](number, 3)
     if unit == "m":
         return f"{number:.3g} m"
-    return short_percent(number) if unit == "%" else f"{number:g}"
+    return percent(number) if unit == "%" else f"{number:g}"
 
 
 def interval_text(plan: Plan, found: Answer) -> str:

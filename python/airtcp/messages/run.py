@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.amounts import duration, quantity, short_percent
+from airtcp.amounts import duration, percent, quantity
 from airtcp.document import Code, Column, Heading, Lines, Note, Part, Table
 from airtcp.judge.verdicts import glanced, starved_runs
 from airtcp.messages import words
@@ -311,7 +311,7 @@ def _cell(interval: Interval, metric: str) -> str:
     if not interval.is_known:
         return ""
     if metric == "airtime_share":
-        return "" if interval.mean is None else short_percent(interval.mean)
+        return "" if interval.mean is None else percent(interval.mean)
     if metric == "r_factor":
         return "" if interval.mean is None else f"{interval.mean:.0f}"
     told = words.measured(interval, METRICS[metric])
@@ -345,7 +345,7 @@ def _airtime_line(result: Simulated) -> str:
     if len(result.simulation.cells) > 1:
         return ""
     shares = sorted(result.simulation.airtime.items(), key=lambda one: -one[1])
-    told = [f"{_PARTS[name]} {short_percent(share)}" for name, share in shares if name in _PARTS]
+    told = [f"{_PARTS[name]} {percent(share)}" for name, share in shares if name in _PARTS]
     return f"Airtime: {', '.join(told)}"
 
 
@@ -368,8 +368,8 @@ def observations(result: Simulated) -> Iterator[str]:
             continue
         if share > _OUT_OF_LINE * goodput / total:
             yield (
-                f"{words.scope(name, part)} uses {short_percent(share)} of the airtime for "
-                f"{short_percent(goodput / total)} of the goodput"
+                f"{words.scope(name, part)} uses {percent(share)} of the airtime for "
+                f"{percent(goodput / total)} of the goodput"
             )
     slow = [
         (each["path_rtt_s"].mean or 0.0, name, part)
