@@ -9,7 +9,7 @@ from typing import Any
 
 import airtcp
 import pytest
-from airtcp.cli.show import simulated as show
+from airtcp.cli.show import show
 from airtcp.compare import compare
 from airtcp.messages.run import observations
 from airtcp.present import summary
@@ -56,7 +56,7 @@ def test_missing_ofdma_is_told_where_it_matters(standard: str, count: int, said:
         (99, 10_000, 0, "hardly any effect"),
         (100, 10_000, 0, ""),
         (100, 10_000, 90, ""),
-        (100, 10_000, 91, "91.0 % of polls"),
+        (100, 10_000, 91, "91 % of polls"),
         (0, 0, 0, "hardly any effect"),
     ],
 )

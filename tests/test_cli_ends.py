@@ -67,7 +67,7 @@ def test_a_second_interruption_does_not_lose_what_is_finished(
     """The first arrives while replications run, the second while the answer is printed."""
     from airtcp.cli import show
 
-    shown = show.simulated
+    shown = show.show
 
     def interrupt(fraction: float) -> None:
         os.kill(os.getpid(), signal.SIGINT)
@@ -77,7 +77,7 @@ def test_a_second_interruption_does_not_lose_what_is_finished(
         shown(*arguments, **options)
 
     monkeypatch.setattr("airtcp.run.replications.Replications._report", lambda *_: interrupt(0.0))
-    monkeypatch.setattr(show, "simulated", interrupted)
+    monkeypatch.setattr(show, "show", interrupted)
     result = call("simulate", scenario)
 
     assert result.exit_code == 130

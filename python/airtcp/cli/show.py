@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from rich.console import Console
 
-from airtcp.document import Heading, Lines, Pairs, Part, terminal
-from airtcp.present import details
+from airtcp.document import Heading, Lines, Part, terminal
+from airtcp.messages import run as words
+from airtcp.present import details as more
 from airtcp.present.cautions import cautions
 from airtcp.present.sense import sanity
 from airtcp.present.testbed import cautions_of, sanity_of, trust
@@ -49,73 +50,46 @@ def parts(shown: Iterable[Part]) -> None:
 
 def show(result: Answer, **wanted: Any) -> None:
     """Print any answer on stdout, with the parts that are `wanted`."""
-    printers: dict[type, Callable[..., None]] = {
-        Comparison: run,
-        Difference: difference,
-        Plan: plan,
-        ChannelPlan: channels,
-    }
-    printers.get(type(result), simulated)(result, **wanted)
+    parts(_SCREENS[type(result)](result, **wanted))
+    if isinstance(result, SimulationResult | Prediction):
+        print()
 
 
-def simulated(
-    result: SimulationResult | Prediction,
-    *,
-    models: bool = False,
-    explain: bool = False,
-    real: TestbedResult | None = None,
-) -> None:
-    """Print a simulation or a prediction on stdout, the answer first.
+def _predicted(
+    result: Prediction, *, models: bool = False, explain: bool = False
+) -> Iterator[Part]:
+    """Yield a prediction, the answer first.
 
     `models`: list every model's value, not only the best. `explain`: describe the effect of broken
-    assumptions. `real`: the values come from this testbed.
+    assumptions.
     """
-    if isinstance(result, Prediction):
-        parts(_predicted(result, models=models, explain=explain))
-    else:
-        parts(_simulated(result, real))
-    print()
-
-
-def _predicted(result: Prediction, *, models: bool, explain: bool) -> Iterator[Part]:
-    from airtcp.messages import run as words
-
     yield from words.predicted(result)
-    yield from details.prediction(result, models=models, explain=explain)
+    yield from more.prediction(result, models=models, explain=explain)
     if models or explain:
-        yield from details.scenario(result)
+        yield from more.scenario(result)
 
 
-def _simulated(result: SimulationResult, real: TestbedResult | None) -> Iterator[Part]:
-    from airtcp.messages import run as words
-
-    yield from details.interruption(result)
+def _simulated(result: SimulationResult, *, real: TestbedResult | None = None) -> Iterator[Part]:
+    """Yield a simulation. `real`: the values come from this testbed."""
+    yield from more.interruption(result)
     if real is not None:
         told = f"Real TCP over the simulated channel, in real time: {trust(real.lag)}."
         yield Lines([(told, "")])
     yield from words.simulated(result)
-    yield from details.cells(result)
-    yield details.simulated(result)
+    yield from more.cells(result)
+    yield more.simulated(result)
     if real is not None:
-        yield from details.trust_in(real)
-    yield from details.scenario(result)
+        yield from more.trust_in(real)
+    yield from more.scenario(result)
     if real is None:
-        yield from details.counters(sanity(result), cautions(result))
+        yield from more.counters(sanity(result), cautions(result))
     else:
-        yield from details.counters(sanity_of(real, result), cautions_of(real, result))
-
-
-def run(result: Comparison, **wanted: bool) -> None:
-    """Print the answer of a run on stdout, with the parts that are `wanted`."""
-    parts(_run(result, **wanted))
+        yield from more.counters(sanity_of(real, result), cautions_of(real, result))
 
 
 def _run(
     result: Comparison, *, details: bool = False, models: bool = False, explain: bool = False
 ) -> Iterator[Part]:
-    from airtcp.messages import run as words
-    from airtcp.present import details as more
-
     folded = not (
         details or models or explain or result.testbed is not None or result.missing is not None
     )
@@ -133,34 +107,36 @@ def _run(
     yield from words.engine(result)
 
 
-def difference(found: Difference, *, details: bool = False) -> None:
-    """Print the difference of two simulations on stdout.
-
-    `details` adds imperceptible differences.
-    """
-    from airtcp.messages import diff as words
+def _difference(found: Difference, *, details: bool = False) -> Iterator[Part]:
+    """Yield the difference of two simulations; `details` adds imperceptible ones."""
+    from airtcp.messages import diff
     from airtcp.present.cells import by_cell_of_both
     from airtcp.present.difference import changed_lines
 
+    yield from diff.parts(found, changed_lines(found), everything=details)
     of_cells = by_cell_of_both(found.a.simulation, found.b.simulation)
-    shown = list(words.parts(found, changed_lines(found), everything=details))
-    parts(shown if of_cells is None else [*shown, Heading("Cells, A → B"), of_cells])
+    if of_cells is not None:
+        yield from (Heading("Cells, A → B"), of_cells)
 
 
-def plan(found: Plan, *, details: bool = False) -> None:
-    """Print a plan on stdout; `details` adds long configurations."""
-    from airtcp.messages import plan as words
+def _plan(found: Plan, *, details: bool = False) -> Iterator[Part]:
+    """Yield a plan; `details` adds long configurations."""
+    from airtcp.messages import plan
 
-    parts(words.parts(found, everything=details))
+    return plan.parts(found, everything=details)
 
 
-def channels(found: ChannelPlan) -> None:
-    """Print a channel plan on stdout."""
+def _channels(found: ChannelPlan) -> Iterator[Part]:
     from airtcp.present import channel_plan
 
-    parts(channel_plan.parts(found))
+    return channel_plan.parts(found)
 
 
-def pairs(lines: Iterable[tuple[str, str]]) -> None:
-    """Print names with their descriptions on stdout."""
-    parts([Pairs(list(lines))])
+_SCREENS: Final[dict[type, Callable[..., Iterator[Part]]]] = {
+    Comparison: _run,
+    SimulationResult: _simulated,
+    Prediction: _predicted,
+    Difference: _difference,
+    Plan: _plan,
+    ChannelPlan: _channels,
+}

@@ -87,7 +87,7 @@ def bench(
             print(result.to_json())
         else:
             measured = SimulationResult(result.scenario, result.provenance, result.testbed)
-            show.simulated(measured, real=result)
+            show.show(measured, real=result)
         sys.stdout.flush()
         if out is not None:
             from airtcp.files import prepare, write_files

@@ -49,10 +49,11 @@ def show(file: File, out: Picture = None, json: Json = False, force: Force = Fal
         if json:
             print(found.to_json())
         else:
-            from airtcp.cli.show import pairs
+            from airtcp.cli.show import parts
+            from airtcp.document import Pairs
             from airtcp.present.traffic import lines
 
-            pairs(lines(found))
+            parts([Pairs(lines(found))])
         if out is not None:
             from airtcp.files import write_files
             from airtcp.present import drawing
