@@ -11,10 +11,11 @@ from typing import Any
 
 import airtcp
 import pytest
+from airtcp.document.page import tabled
 from airtcp.examples import directory
 from airtcp.present.cells import by_cell, sentences
 from airtcp.scenario import Scenario, loads
-from airtcp.web import floor, parts
+from airtcp.web import floor
 from bases import BULK, two_cells
 from browsing import Page, packed, text_of
 from PIL import Image
@@ -61,7 +62,7 @@ def test_a_run_tells_the_cells_beside_each_other_and_why() -> None:
     why = sentences(scenario, simulation.cells)
     cells = by_cell(simulation.cells)
     assert cells is not None
-    table = parts.table(cells, "Results by cell")
+    table = tabled(cells, "Results by cell")
     assert told["part"][3:] == [table, *(["p", {}, line] for line in why)]
     assert "defers to left and right" in why[0]
 

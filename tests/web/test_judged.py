@@ -11,9 +11,8 @@ import pytest
 from airtcp.amounts import quantity, quantity_with_interval
 from airtcp.exceptions import ScenarioError
 from airtcp.judge.verdicts import glanced
-from airtcp.messages.run import headline
+from airtcp.messages.run import decision, headline
 from airtcp.metrics import METRICS
-from airtcp.present.summary import first_lines
 from airtcp.scenario import Scenario
 from airtcp.scenario.vary import shared_out
 from airtcp.web import judged, work
@@ -124,8 +123,10 @@ def test_a_run_has_the_verdict_and_the_trials_of_the_python(seed: int) -> None:
     sofar, last = (next(iter(one.values())) for one in told_by(job(text)))
 
     # The first answer has everything but these.
-    assert sofar | {name: last[name] for name in ("verdict", "advice")} == last
-    assert last["words"] == first_lines(expected)
+    assert sofar | {name: last[name] for name in ("verdict", "advice", "answer")} == last
+    assert last["headline"] == headline(judged)[0]
+    told = decision(expected, judged, tried)
+    assert all(text in str(last["answer"]) for text, _ in told.lines)
     assert last["airtime"] == expected.simulation.airtime
     assert (judged is None) == (last["verdict"] is None)
     if judged is not None:

@@ -13,7 +13,6 @@ from airtcp.judge.verdicts import glanced, verdict
 from airtcp.messages import words
 from airtcp.messages.run import groups, headline, ordered
 from airtcp.metrics import METRICS
-from airtcp.present.summary import first_lines
 from browsing import Page, choose, put, text_of
 from test_judged import SEEDS, random_text
 
@@ -281,7 +280,7 @@ def test_the_page_prints_the_numbers_of_the_python(opened: Any, seed: int) -> No
         name = labels[label]
         assert told == quantity_with_interval(simulation[name], METRICS[name].unit)
     if judged is None:
-        assert page.page.locator(".verdict-head").inner_text() == first_lines(result)[0]
+        assert page.page.locator(".verdict-head").inner_text() == headline(None)[0]
         return
     # A quick simulation may decide more than runs of 400 ms: then its verdict stays.
     if page.page.locator(".verdict-head", has_text="Quick simulation").count():

@@ -146,7 +146,7 @@ def test_the_command_on_the_page_gives_the_scenario_of_the_page(tmp_path: Path) 
 
 
 def test_shares_of_the_airtime_are_written_as_on_a_terminal() -> None:
-    """Large shares are rounded too: 99.96 % is 100.0 %."""
+    """Large shares are rounded, too: 99.96 % is 100 %."""
     shares = [0.9996, 0.3, 0.0336, 0.00443, 0.00004]
     told = [parts.airtime([("all", {"idle": one})])[-1][-1][-1] for one in shares]
     assert told == [f"idle and backoff {percent(one)}" for one in shares]

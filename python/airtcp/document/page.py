@@ -1,7 +1,7 @@
-"""The parts of airtcp's HTML pages: the document, a tree, tables, lists.
+"""A tree as elements, and elements as HTML.
 
-Pages are self-contained, so they can be mailed and read offline. They use the CSS classes of
-`style.css`.
+`airtcp web` gets elements as JSON. Reports are HTML, self-contained, so that they can be mailed and
+read offline; they use the CSS classes of `style.css`.
 """
 
 from __future__ import annotations
@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from airtcp.document.tree import Code, Heading, Items, Lines, Note, Pairs, Part, Table
+from airtcp.document.tree import Code, Column, Heading, Items, Lines, Note, Pairs, Part, Table
+
+#: `[tag, attributes, *children]`. A child is an element or a text.
+Element: TypeAlias = list[Any]
 
 #: Marks every page written by airtcp, to recognize it later.
 GENERATOR: Final = "<meta name='generator' content='airtcp'>"
@@ -39,6 +42,40 @@ def headed(title: str, stopped: str | None) -> list[str]:
     return parts
 
 
+def element(tag: str, attributes: Mapping[str, Any] | None = None, *children: Any) -> Element:
+    """Return an element: `[tag, attributes, *children]`, of elements and texts.
+
+    Children may be lists of children. Those that are None or False are left out, and so are
+    attributes.
+    """
+    kept = {name: one for name, one in (attributes or {}).items() if one not in (None, False)}
+    return [tag, kept, *_flat(children)]
+
+
+def _flat(children: Iterable[Any]) -> Iterator[Any]:
+    for child in children:
+        if isinstance(child, list) and not _is_element(child):
+            yield from _flat(child)
+        elif child is not None and child is not False:
+            yield child if isinstance(child, list) else str(child)
+
+
+def _is_element(child: Element) -> bool:
+    return len(child) > 1 and isinstance(child[0], str) and isinstance(child[1], dict)
+
+
+def written(one: Element | str) -> str:
+    """Return an element as HTML; its texts are escaped."""
+    if isinstance(one, str):
+        return escape(one)
+    tag, attributes, *children = one
+    named = "".join(
+        f" {name}" if value is True else f" {name}='{escape(str(value))}'"
+        for name, value in attributes.items()
+    )
+    return f"<{tag}{named}>{''.join(map(written, children))}</{tag}>"
+
+
 def table(
     head: Sequence[str],
     rows: Iterable[Sequence[str]],
@@ -46,50 +83,91 @@ def table(
     verdict: Container[int] = (),
     prose: Container[int] = (),
 ) -> str:
-    """Return a table of plain text.
+    """Return a table of plain text as HTML; columns are described by their places."""
+    columns = [
+        Column(name, right=place in numbers, prose=place in prose, verdict=place in verdict)
+        for place, name in enumerate(head)
+    ]
+    return written(tabled(Table(columns, list(rows))))
 
-    Columns in `numbers` are set as numbers, and columns in `verdict` in the color of their word.
-    Columns in `prose` wrap.
+
+def tabled(found: Table, caption: str = "") -> Element:
+    """Return a table, with a `caption` for screen readers.
+
+    On a narrow screen each cell shows the name of its column.
     """
+    heads = [one.head.strip() for one in found.columns]
 
-    def row(cells: Sequence[str], tag: str) -> str:
-        shown = []
-        for column, cell in enumerate(cells):
-            kind = " class='number'" if column in numbers else " class='nowrap'"
-            if column in prose:
-                kind = ""
-            if column in verdict and tag == "td" and cell:
-                # A class from a closed list of words sets the color.
-                kind = f" class='verdict {cell.replace(' ', '-')}'"
-            # On a narrow screen each cell shows the name of its column.
-            named = tag == "td" and column > 0 and head[column] and cell
-            name = f" data-head='{escape(head[column])}'" if named else ""
-            shown.append(f"<{tag}{kind}{name}>{escape(cell)}</{tag}>")
-        first = " class='again'" if tag == "td" and not cells[0] else ""
-        return f"<tr{first}>{''.join(shown)}</tr>"
+    def cell(place: int, text: str) -> Element:
+        column = found.columns[place]
+        kind = "number" if column.right else None if column.prose else "nowrap"
+        if column.verdict and text:
+            # A class from a closed list of words sets the color.
+            kind = f"verdict {text.replace(' ', '-')}"
+        named = heads[place] if place and text else None
+        return element("td", {"class": kind, "data-head": named or None}, text)
 
-    body = "\n".join(row(cells, "td") for cells in rows)
-    return (
-        f"<div class='scroll'><table>\n<thead>{row(head, 'th')}</thead>\n"
-        f"<tbody>\n{body}\n</tbody></table></div>"
+    # A column without a name has no header: screen readers would announce an empty one.
+    named = [
+        element("th", {"class": "number" if column.right else "nowrap", "scope": "col"}, head)
+        if head
+        else element("td")
+        for column, head in zip(found.columns, heads, strict=True)
+    ]
+    # Blanks at the beginning of a row say that it belongs to the row above.
+    rows = [(first.replace("  ", "\N{NO-BREAK SPACE} ", 1), *more) for first, *more in found.rows]
+    body = [
+        element(
+            "tr",
+            {"class": None if row[0] else "again"},
+            [cell(place, text) for place, text in enumerate(row)],
+        )
+        for row in rows
+    ]
+    region = {"tabindex": "0", "role": "region", "aria-label": caption} if caption else {}
+    return element(
+        "div",
+        {"class": "scroll"} | region,
+        element(
+            "table",
+            {},
+            element("caption", {"class": "visually-hidden"}, caption) if caption else None,
+            element("thead", {}, element("tr", {}, named)),
+            element("tbody", {}, body),
+        ),
+    )
+
+
+def listed(lines: Iterable[Any]) -> Element:
+    """Return a list with bullets."""
+    return element("ul", {}, [element("li", {}, one) for one in lines])
+
+
+def sourced(found: Items) -> Element:
+    """Return a list of sentences, each followed by its sources."""
+    return listed(
+        [one, element("span", {"class": "muted"}, f" ({'; '.join(of)})") if of else None]
+        for one, of in found.rows
     )
 
 
 def items(sentences: Iterable[tuple[str, Sequence[str]]]) -> str:
-    """Return a list of sentences, each followed by its sources."""
-    shown = []
-    for sentence, sources in sentences:
-        about = f" <span class='muted'>({escape('; '.join(sources))})</span>" if sources else ""
-        shown.append(f"<li>{escape(sentence)}{about}</li>")
-    return "<ul>\n" + "\n".join(shown) + "\n</ul>"
+    """Return a list of sentences, each followed by its sources, as HTML."""
+    return written(sourced(Items(list(sentences))))
 
 
-def definitions(pairs: Iterable[tuple[str, str]]) -> str:
+def pairs(found: Pairs) -> Element:
     """Return a definition list of names and descriptions."""
-    rows = "\n".join(
-        f"<div><dt>{escape(name)}</dt><dd>{escape(text)}</dd></div>" for name, text in pairs
-    )
-    return f"<dl>\n{rows}\n</dl>"
+    rows = [
+        element("div", {}, element("dt", {}, name), element("dd", {}, text))
+        for name, text in found.rows
+    ]
+    return element("dl", {}, rows)
+
+
+def definitions(rows: Iterable[tuple[str, str]]) -> str:
+    """Return a definition list of names and descriptions as HTML."""
+    return written(pairs(Pairs(list(rows))))
 
 
 def origin(title: str, provenance: Mapping[str, Any]) -> list[str]:
@@ -116,38 +194,36 @@ _CLASSES: Final = {"good": "holds", "bad": "fails", "open": "unknown", "dim": "m
 
 def html(parts: Iterable[Part]) -> Iterator[str]:
     """Yield each part as HTML."""
+    return map(written, elements(parts))
+
+
+def elements(parts: Iterable[Part], caption: str = "") -> Iterator[Element]:
+    """Yield each part as an element; `caption` describes tables to screen readers."""
     for part in parts:
         if isinstance(part, Heading):
-            yield f"<h2>{escape(part.text)}</h2>"
+            yield element("h2", {}, part.text)
         elif isinstance(part, Lines):
-            yield "<ul class='answer note'>"
-            for place, (text, state) in enumerate(part.lines):
-                label = (part.labels[place] or "").strip() if part.labels else ""
-                kind = f" class='state {_CLASSES[state]}'" if state in _CLASSES else ""
-                named = f"<b>{escape(label)}</b> " if label else ""
-                yield f"<li{kind}>{named}{escape(text)}</li>"
-            yield "</ul>"
+            yield _lines(part)
         elif isinstance(part, Note):
-            yield f"<p class='muted'>{escape(part.text)}</p>"
+            yield element("p", {"class": "muted"}, part.text)
         elif isinstance(part, Code):
-            yield f"<pre>{escape(chr(10).join(part.lines))}</pre>"
+            yield element("pre", {}, "\n".join(part.lines))
         elif isinstance(part, Pairs):
-            yield definitions(part.rows)
+            yield pairs(part)
         elif isinstance(part, Items):
-            yield items(part.rows)
+            yield sourced(part)
         else:
-            yield _table(part)
-            yield from (f"<p class='muted'>{escape(text)}</p>" for text, _ in part.foot)
+            yield tabled(part, caption)
+            yield from (element("p", {"class": "muted"}, text) for text, _ in part.foot)
 
 
-def _table(part: Table) -> str:
-    columns = list(enumerate(part.columns))
-    # Blanks at the beginning of a row say that it belongs to the row above.
-    rows = [(first.replace("  ", "\N{NO-BREAK SPACE} ", 1), *more) for first, *more in part.rows]
-    return table(
-        [column.head.strip() for column in part.columns],
-        rows,
-        {place for place, column in columns if column.right},
-        {place for place, column in columns if column.verdict},
-        {place for place, column in columns if column.prose},
-    )
+def _lines(part: Lines) -> Element:
+    rows = []
+    labels = part.labels or [None] * len(part.lines)
+    for (text, state), label in zip(part.lines, labels, strict=True):
+        kind = f"state {_CLASSES[state]}" if state in _CLASSES else None
+        name = (label or "").strip()
+        rows.append(
+            element("li", {"class": kind}, [element("b", {}, name), " "] if name else None, text)
+        )
+    return element("ul", {"class": "answer note"}, rows)

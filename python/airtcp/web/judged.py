@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import quantity_with_interval
 from airtcp.conditions import Condition, read_condition
+from airtcp.document.page import element, listed
 from airtcp.judge.targets import targets_of
 from airtcp.labels import flows_of, label_of
 from airtcp.messages import run as told
@@ -22,7 +23,6 @@ from airtcp.stats import Interval
 from airtcp.web import parts
 
 if TYPE_CHECKING:
-    from airtcp.messages.run import Simulated
     from airtcp.results.advice import Advice, Effect, Trial
     from airtcp.scenario import ResolvedScenario, Scenario
 
@@ -59,19 +59,14 @@ def condition(one: Condition) -> Json:
     }
 
 
-def verdict(found: Verdict | None, result: Simulated | None = None) -> Json | None:
-    """Return a verdict: its state, the headline, and a light for each target, failed ones first.
-
-    If `result` is the judged simulation, observations about endless transfers are added.
-    """
+def verdict(found: Verdict | None) -> Json | None:
+    """Return a verdict: its state, the headline, and a light for each target, failed ones first."""
     if found is None:
         return None
     rows = told.ordered(found)
     return {
         "state": found.state,
         "headline": told.headline(found)[0],
-        "lines": [] if result is None else list(told.observations(result)),
-        "growth": told.growth(found),
         "targets": [_light(one) for one in rows],
         # The page folds the rest, as a terminal does.
         "shown": len(told.folded(rows)),
@@ -115,21 +110,21 @@ def advice(found: Advice | None, scenario: Scenario | None = None) -> Json | Non
 def _first(causes: list[str], trials: list[Json], best: str | None, tried: int) -> list[Any]:
     """Return the cause and the best changes, each with the targets that it meets and its cost."""
     rows = [
-        parts.part(
+        element(
             "li",
             {},
-            parts.part("span", {"class": "best" if one["name"] == best else None}, one["title"]),
-            parts.part("span", {"class": f"verdict {one['outcome']}"}, one["words"]),
-            parts.part("span", {"class": "harms"}, one["costs"]),
+            element("span", {"class": "best" if one["name"] == best else None}, one["title"]),
+            element("span", {"class": f"verdict {one['outcome']}"}, one["words"]),
+            element("span", {"class": "harms"}, one["costs"]),
             parts.applies(one["title"], one["set"]),
         )
         for one in trials[:_MOST_FIRST]
     ]
     none = f"None of the {tried} changes tried helps."
     return [
-        [parts.part("p", {"class": "cause"}, line) for line in causes],
+        [element("p", {"class": "cause"}, line) for line in causes],
         parts.muted(none) if not trials and tried else None,
-        parts.part("ol", {"class": "changes"}, rows),
+        element("ol", {"class": "changes"}, rows),
     ]
 
 
@@ -139,8 +134,8 @@ def _all(
     """Return the cause and every change that was tried, with values before and after."""
     none = f"None of the {tried} changes tried helps." if tried else "No change was tried."
     return [
-        [parts.part("p", {}, line) for line in causes],
-        parts.part("p", {}, none) if not trials else None,
+        [element("p", {}, line) for line in causes],
+        element("p", {}, none) if not trials else None,
         [
             parts.remedy(
                 one,
@@ -157,7 +152,7 @@ def _all(
             )
             for one in trials
         ],
-        parts.fold(parts.doing(len(unfit), "apply"), parts.listed(unfit)) if unfit else None,
+        parts.fold(parts.doing(len(unfit), "apply"), listed(unfit)) if unfit else None,
     ]
 
 

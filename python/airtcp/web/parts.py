@@ -1,22 +1,21 @@
-"""Parts of the page as data: `[tag, attributes, *children]`, from which the page makes elements.
+"""Parts of the page that a document does not have: buttons, bars, charts, changes.
 
-A child is another part or a text, which is never parsed. `None` and `False` are left out. Buttons
-with `data-apply` and `data-copy` work wherever they are: one changes the scenario, one copies.
+They are elements of `document.page`, from which the page makes its own. Buttons with `data-apply`
+and `data-copy` work wherever they are: one changes the scenario, one copies.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from airtcp.amounts import percent
+from airtcp.document.page import Element as Part
+from airtcp.document.page import element as part
+from airtcp.document.page import listed
 from airtcp.present.cells import AIRTIME
 
-if TYPE_CHECKING:
-    from airtcp.document import Items, Pairs, Table
-
-Part = list[Any]
 Json = Mapping[str, Any]
 
 _WIDE: Final = 1000
@@ -31,24 +30,6 @@ _TONES: Final = {
 }
 
 
-def part(tag: str, attributes: Json | None = None, *children: Any) -> Part:
-    """Return an element; children may be lists of children."""
-    kept = {name: one for name, one in (attributes or {}).items() if one not in (None, False)}
-    return [tag, kept, *_flat(children)]
-
-
-def _flat(children: Iterable[Any]) -> Iterable[Any]:
-    for child in children:
-        if isinstance(child, list) and not _is_part(child):
-            yield from _flat(child)
-        elif child is not None and child is not False:
-            yield child if isinstance(child, list) else str(child)
-
-
-def _is_part(child: Part) -> bool:
-    return len(child) > 1 and isinstance(child[0], str) and isinstance(child[1], dict)
-
-
 def muted(text: str) -> Part:
     """Return a paragraph of less importance."""
     return part("p", {"class": "muted"}, text)
@@ -59,60 +40,9 @@ def fold(summary: Any, *children: Any, opened: bool = False) -> Part:
     return part("details", {"open": opened}, part("summary", {}, summary), *children)
 
 
-def listed(lines: Iterable[Any]) -> Part:
-    """Return a list with bullets."""
-    return part("ul", {}, [part("li", {}, one) for one in lines])
-
-
 def doing(count: int, what: str) -> str:
     """Return "3 that do not apply" and the like."""
     return f"{count} that {'does' if count == 1 else 'do'} not {what}"
-
-
-def table(found: Table, caption: str) -> Part:
-    """Return a table of a document."""
-    heads = [one.head.strip() for one in found.columns]
-
-    def cell(tag: str, column: int, text: str) -> Part:
-        kind = "number" if found.columns[column].right else None
-        if tag == "td" and found.columns[column].verdict and text:
-            kind = f"verdict {text.replace(' ', '-')}"
-        scope = {"scope": "col"} if tag == "th" else {"data-head": heads[column] or None}
-        return part(tag, {"class": kind} | scope, text)
-
-    # A column without a name has no header: screen readers would announce an empty one.
-    named = [cell("th", place, one) if one else part("td") for place, one in enumerate(heads)]
-    body = [
-        part("tr", {}, [cell("td", place, text) for place, text in enumerate(row)])
-        for row in found.rows
-    ]
-    return part(
-        "div",
-        {"class": "scroll", "tabindex": "0", "role": "region", "aria-label": caption},
-        part(
-            "table",
-            {},
-            part("caption", {"class": "visually-hidden"}, caption),
-            part("thead", {}, part("tr", {}, named)),
-            part("tbody", {}, body),
-        ),
-    )
-
-
-def sourced(found: Items) -> Part:
-    """Return a list of sentences, each with its sources."""
-    return listed(
-        [one, part("span", {"class": "muted"}, f" ({'; '.join(sources)})" if sources else None)]
-        for one, sources in found.rows
-    )
-
-
-def pairs(found: Pairs) -> Part:
-    """Return names with their descriptions."""
-    rows = [
-        part("div", {}, part("dt", {}, name), part("dd", {}, text)) for name, text in found.rows
-    ]
-    return part("dl", {}, rows)
 
 
 def code(label: str, text: str, level: str = "h4") -> Part:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from airtcp.web.parts import part
+from airtcp.document.page import element
 
 Json = Mapping[str, Any]
 
@@ -56,11 +56,11 @@ def pickers(
     names = ", ".join(one["name"] for one in here["axes"])
     made = f"made by airtcp {here['version']}."
     sample = [
-        part("strong", {}, "A sample. "),
+        element("strong", {}, "A sample. "),
         "Your own: ",
-        part("code", {}, _OWN[0]),
+        element("code", {}, _OWN[0]),
         ", then ",
-        part("code", {}, _OWN[1]),
+        element("code", {}, _OWN[1]),
         ". ",
     ]
     rows = f"{here['rows']} rows of {here['points']} points over {names}; {made}"

@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from airtcp.amounts import quantity_with_interval
+from airtcp.document.page import Element, element, listed
 from airtcp.messages import plan as words
 from airtcp.messages.run import equipment, settings
 from airtcp.web import judged, parts
@@ -49,24 +50,23 @@ def _parts(told: Json, name: str, depth: str) -> list[Any]:
         "The time limit was reached, so the result is incomplete. Use a longer --run-time of the "
         "server, or a shorter run.duration."
     )
-    part = parts.part
     lines = [
-        part("p", {"class": None if place else "lead"}, line)
+        element("p", {"class": None if place else "lead"}, line)
         for place, line in enumerate(told["words"])
     ]
-    answer = part(
+    answer = element(
         "section",
         {"class": "card"},
-        part("p", {"class": "depth"}, "Result"),
+        element("p", {"class": "depth"}, "Result"),
         lines,
-        part("p", {"class": "notice"}, limit) if told["stopped"] == "time" else None,
+        element("p", {"class": "notice"}, limit) if told["stopped"] == "time" else None,
         parts.muted(depth),
     )
     pictures = [
-        part(
+        element(
             "section",
             {"class": "card"},
-            part("h2", {}, curve["condition"]),
+            element("h2", {}, curve["condition"]),
             _picture(told, curve, name),
         )
         for curve in told["curves"]
@@ -74,7 +74,7 @@ def _parts(told: Json, name: str, depth: str) -> list[Any]:
     return [answer, pictures, _changes(told, name) if told["remedies"] else None]
 
 
-def _picture(told: Json, curve: Json, name: str) -> parts.Part:
+def _picture(told: Json, curve: Json, name: str) -> Element:
     answer = told["answer"]
     sure = answer and answer["low"] is not None and answer["high"] is not None
     points = [one | {"y": one["mean"]} for one in curve["simulation"]]
@@ -96,10 +96,10 @@ def _picture(told: Json, curve: Json, name: str) -> parts.Part:
     )
 
 
-def _changes(told: Json, name: str) -> parts.Part:
+def _changes(told: Json, name: str) -> Element:
     """Return the changes that raise the capacity, with the capacity of each, and the others."""
 
-    def shown(one: Json) -> parts.Part:
+    def shown(one: Json) -> Element:
         moved = [
             one["moved"] and f"supports {one['moved']}",
             one["limited_by"] and f"limited by {one['limited_by']}",
@@ -122,16 +122,16 @@ def _changes(told: Json, name: str) -> parts.Part:
         parts.bars([row("as it is", told["answer"], ""), *rows], label),
     ]
     out = told["left_out"]
-    return parts.part(
+    return element(
         "section",
         {"class": "card"},
-        parts.part("h2", {}, "Changes that raise the capacity"),
+        element("h2", {}, "Changes that raise the capacity"),
         bars if told["answer"] and rows else None,
         [shown(one) for one in gaining],
         parts.fold(f"{len(vain)} without a significant gain", [shown(one) for one in vain])
         if vain
         else None,
-        parts.fold(parts.doing(len(out), "apply"), parts.listed(out)) if out else None,
+        parts.fold(parts.doing(len(out), "apply"), listed(out)) if out else None,
     )
 
 

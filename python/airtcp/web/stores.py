@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import quantity_with_interval, scaled
 from airtcp.document import Column, Table
+from airtcp.document.page import Element, element, tabled
 from airtcp.exceptions import OutputError, QuestionError
 from airtcp.web import parts
 from airtcp.web.bodies import Choice, Look
-from airtcp.web.parts import Part, part
 from airtcp.web.pickers import pickers
 
 if TYPE_CHECKING:
@@ -135,12 +135,11 @@ def look(body: Mapping[str, Any], stores: Mapping[str, Path]) -> dict[str, Any]:
 
 def _parts(told: dict[str, Any]) -> list[Any]:
     """Return the picture of a metric with its values, as parts of the page."""
-    part = parts.part
     name = told["label"] if told["kind"] == "heat" else told["y"]["label"]
     columns = [Column(name, right=place > 0) for place, name in enumerate(told["head"])]
-    values = parts.table(Table(columns, told["rows"]), told["caption"])
+    values = tabled(Table(columns, told["rows"]), told["caption"])
     return [
-        part("h2", {}, name),
+        element("h2", {}, name),
         parts.muted(told["caption"]),
         heat(told) if told["kind"] == "heat" else _picture(told),
         parts.fold("The values as a table", values),
@@ -148,7 +147,7 @@ def _parts(told: dict[str, Any]) -> list[Any]:
     ]
 
 
-def _picture(told: dict[str, Any]) -> parts.Part:
+def _picture(told: dict[str, Any]) -> Element:
     x, y, by = told["x"], told["y"], told["by"]
     series = [
         {
@@ -363,7 +362,7 @@ _TOP, _BOTTOM, _RIGHT, _ROW, _MOST_HIGH = 8, 48, 8, 40, 420
 _LETTER: Final = 7.5
 
 
-def heat(told: dict[str, Any]) -> Part:
+def heat(told: dict[str, Any]) -> Element:
     """Return the map of a store's values, with its scale of colors."""
     across, up, cells = told["across"], told["up"], told["cells"]
     values = [cell["value"] for row in cells for cell in row if cell] or [0.0]
@@ -376,61 +375,71 @@ def heat(told: dict[str, Any]) -> Part:
     every, rows = -int(-40 // wide), -int(-14 // tall)
     ends = [f"{one / factor:.3g}" for one in (least, most)]
 
-    def cell(i: int, j: int, one: dict[str, Any] | None) -> list[Part]:
+    def cell(i: int, j: int, one: dict[str, Any] | None) -> list[Element]:
         x, y = left + wide * i, bottom - tall * (j + 1)
         size = {"x": x, "y": y, "width": max(1.0, wide - 1), "height": tall - 1}
         if one is None:
-            return [part("rect", {"class": "empty"} | size, part("title", {}, "no value"))]
+            return [element("rect", {"class": "empty"} | size, element("title", {}, "no value"))]
         colour = _colour((one["value"] - least) / (most - least) if most > least else 0.5)
         said = f"{up['label']} {up['steps'][j]}, {across['label']} {across['steps'][i]}"
-        title = part("title", {}, f"{said}: {one['text']}")
-        drawn = [part("rect", size | {"fill": _css(colour)}, title)]
+        title = element("title", {}, f"{said}: {one['text']}")
+        drawn = [element("rect", size | {"fill": _css(colour)}, title)]
         text = f"{one['value'] / factor:.3g}"
         if wide > _LETTER * len(text) + 4:
             ink = "#ffffff" if _is_dark(colour) else "#101317"
             place = {"x": x + wide / 2, "y": y + tall / 2 + 4, "text-anchor": "middle"}
-            drawn.append(part("text", {"class": "cell", "fill": ink} | place, text))
+            drawn.append(element("text", {"class": "cell", "fill": ink} | place, text))
         return drawn
 
-    def name(text: str, **place: Any) -> Part:
-        return part("text", {"class": "name", "text-anchor": "middle"} | place, text)
+    def name(text: str, **place: Any) -> Element:
+        return element("text", {"class": "name", "text-anchor": "middle"} | place, text)
 
     middle = f"translate(12 {(_TOP + bottom) / 2}) rotate(-90)"
     label = (
         f"{told['label']} over {across['label']} and {up['label']}: from {ends[0]} to {ends[1]} "
         f"{unit}. The values are in the table below."
     )
-    picture = part(
+    picture = element(
         "svg",
         {"viewBox": f"0 0 {_WIDTH} {bottom + _BOTTOM}", "role": "img", "class": "chart heat",
          "aria-label": label},
         [cell(i, j, one) for j, row in enumerate(cells) for i, one in enumerate(row)],
         [
-            part("text", {"x": left + wide * (i + 0.5), "y": bottom + 16, "text-anchor": "middle"},
-                 one)
+            element(
+                "text",
+                {"x": left + wide * (i + 0.5), "y": bottom + 16, "text-anchor": "middle"},
+                one,
+            )
             for i, one in enumerate(across["steps"]) if i % every == 0
         ],
         [
-            part("text", {"x": left - 6, "y": bottom - tall * (j + 0.5) + 4, "text-anchor": "end"},
-                 one if len(one) <= 15 else f"{one[:14]}…")
+            element(
+                "text",
+                {"x": left - 6, "y": bottom - tall * (j + 0.5) + 4, "text-anchor": "end"},
+                one if len(one) <= 15 else f"{one[:14]}…",
+            )
             for j, one in enumerate(up["steps"]) if j % rows == 0
         ],
         name(across["label"], x=left + (_WIDTH - left) / 2, y=bottom + 38),
         name(up["label"], transform=middle),
     )  # fmt: skip
     scroll = {"class": "film", "tabindex": "0", "role": "region", "aria-label": told["label"]}
-    return part("div", {}, part("div", scroll, picture), _scale(ends[0], ends[1], unit))
+    return element("div", {}, element("div", scroll, picture), _scale(ends[0], ends[1], unit))
 
 
-def _scale(least: str, most: str, unit: str) -> Part:
+def _scale(least: str, most: str, unit: str) -> Element:
     """Return the scale of colors."""
     steps = 40
     bars = [
-        part("rect", {"x": 4 * one, "width": 5, "height": 12, "fill": _css(_colour(one / steps))})
+        element(
+            "rect", {"x": 4 * one, "width": 5, "height": 12, "fill": _css(_colour(one / steps))}
+        )
         for one in range(steps)
     ]
-    drawn = part("svg", {"width": 161, "height": 12}, bars)
-    return part("p", {"class": "heat-scale", "aria-hidden": "true"}, least, drawn, f"{most} {unit}")
+    drawn = element("svg", {"width": 161, "height": 12}, bars)
+    return element(
+        "p", {"class": "heat-scale", "aria-hidden": "true"}, least, drawn, f"{most} {unit}"
+    )
 
 
 def _colour(share: float) -> tuple[int, ...]:

@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.airtime import Rate, ppdu_ns
+from airtcp.document.page import Element, element
 from airtcp.scenario import ResolvedScenario, hearing
 from airtcp.web import sentences
 from airtcp.web.heard import heard
-from airtcp.web.parts import Part, curves, muted, part
+from airtcp.web.parts import curves, muted
 
 if TYPE_CHECKING:
     from airtcp.results.trace import Trace
@@ -148,29 +149,29 @@ def timeline(scenario: ResolvedScenario, begin_s: float, length_s: float) -> dic
     return told | {"parts": [_key(several=several), _windows_part(told["windows"]), _note(told)]}
 
 
-def _key(*, several: bool) -> Part:
+def _key(*, several: bool) -> Element:
     """Return the legend of the picture."""
     frames = {"data": "data", "tcp-ack": "TCP ACK", "ack": "control frames", "data bad": "lost"}
     ears = {"ear heard": "hears another", "ear sensed": "senses another"}
     marks = ears if several else {"count": "counts down"}
 
-    def line(drawn: Part, name: str) -> Part:
+    def line(drawn: Element, name: str) -> Element:
         size = {"width": 14, "height": 12, "class": "chart air"}
-        return part("li", {}, part("svg", size, drawn), name)
+        return element("li", {}, element("svg", size, drawn), name)
 
     whole, low = {"width": 14, "height": 12, "rx": 2}, {"width": 14, "height": 6, "y": 3}
-    return part(
+    return element(
         "ul",
         {"class": "legend", "aria-hidden": "true"},
         [
-            line(part("g", {"class": f"air-frame k-{kind}"}, part("rect", whole)), name)
+            line(element("g", {"class": f"air-frame k-{kind}"}, element("rect", whole)), name)
             for kind, name in frames.items()
         ],
-        [line(part("rect", {"class": kind} | low), name) for kind, name in marks.items()],
+        [line(element("rect", {"class": kind} | low), name) for kind, name in marks.items()],
     )
 
 
-def _windows_part(windows: Sequence[Mapping[str, Any]]) -> Part | None:
+def _windows_part(windows: Sequence[Mapping[str, Any]]) -> Element | None:
     """Return the congestion windows of the few flows that change most as a chart."""
     colours = ("model", "simulated", "second", "third", "fourth")
     series = []
@@ -188,10 +189,10 @@ def _windows_part(windows: Sequence[Mapping[str, Any]]) -> Part | None:
         x={"label": "time", "unit": "s", "log": False},
         y={"label": "window", "unit": "B"},
     )
-    return part("div", {}, part("h2", {}, "Congestion windows"), drawn)
+    return element("div", {}, element("h2", {}, "Congestion windows"), drawn)
 
 
-def _note(told: Mapping[str, Any]) -> Part:
+def _note(told: Mapping[str, Any]) -> Element:
     heard = (
         "A bar at the bottom of a row is another node's frame that this node hears, in the color "
         "of lost frames if it cannot decode it. An outline means that the node only senses the "

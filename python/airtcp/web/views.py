@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, Final
 from airtcp import extensions
 from airtcp._version import __version__
 from airtcp.amounts import quantity
-from airtcp.document import Items, Pairs
+from airtcp.document import Items, Lines, Pairs
+from airtcp.document.page import Element, element, elements, pairs, sourced, tabled
 from airtcp.examples import examples
 from airtcp.labels import flows_of, label_of
-from airtcp.messages.run import groups
+from airtcp.messages import run
 from airtcp.metrics import METRICS
 from airtcp.present import details, summary
 from airtcp.present.cautions import cautions
 from airtcp.present.cells import airtime_parts
 from airtcp.present.sense import sanity
-from airtcp.present.summary import first_lines
 from airtcp.scenario.profiles import devices, places, traffic
 from airtcp.web import card, judged, network, parts
 from airtcp.web.judged import interval
@@ -108,18 +108,18 @@ def _models(predicted: Prediction) -> list[Any]:
     if not best.rows:
         return []
     if predicted.uncovered is not None and seen:
-        shown = parts.table(best, "Values of the quick simulation")
-        return [parts.part("h3", {}, "Quick simulation"), shown]
+        shown = tabled(best, "Values of the quick simulation")
+        return [element("h3", {}, "Quick simulation"), shown]
     broken = Items(summary.broken(alone.model))
     count = len(broken.rows)
-    told = parts.fold(f"Broken assumptions: {count}", parts.sourced(broken), opened=count < 4)
+    told = parts.fold(f"Broken assumptions: {count}", sourced(broken), opened=count < 4)
     fits = parts.muted("The scenario meets every assumption of the models.")
     more = parts.fold(
-        f"All {len(every.rows)} values of models", parts.table(every, "Values of every model")
+        f"All {len(every.rows)} values of models", tabled(every, "Values of every model")
     )
     return [
-        parts.part("h3", {}, "Models and a quick simulation" if seen else "Models"),
-        parts.table(best, "Values of the best model"),
+        element("h3", {}, "Models and a quick simulation" if seen else "Models"),
+        tabled(best, "Values of the best model"),
         more if len(every.rows) > len(best.rows) else None,
         told if count else fits,
     ]
@@ -228,45 +228,54 @@ def comparison(result: Comparison, asked: Scenario | None = None) -> dict[str, A
     simulation = result.simulation
     cells = _cells(result.scenario, simulation.cells)
     return {
-        "words": first_lines(result),
+        "headline": run.headline(result.verdict)[0],
+        "answer": _answer(result),
         "cells": cells,
         "airtime": airtime_parts(simulation),
         "airtime_bar": parts.airtime([("all", airtime_parts(simulation))]),
         "parts": _results(result, cells),
         "loads": {} if asked is None else network.loads(asked, simulation),
         "metrics": point(simulation),
-        "verdict": judged.verdict(result.verdict, result),
+        "verdict": judged.verdict(result.verdict),
         "advice": judged.advice(result.advice, asked),
         "card": card.of_comparison(result),
     }
+
+
+def _answer(result: Comparison) -> list[Any]:
+    """Return the decision as `airtcp run` prints it: headline, worst target, cause, fix, cost."""
+    decision = run.decision(result, result.verdict, result.advice)
+    (headline, _), *rest = decision.lines
+    below = Lines(rest, decision.labels[1:])
+    return [element("p", {"class": "lead"}, headline), *(elements([below]) if rest else ())]
 
 
 def _results(result: Comparison, cells: Mapping[str, Any] | None) -> list[Any]:
     """Return all results as parts of the page: by cell, by group, airtime, times, metrics."""
     simulation = result.simulation
     shares = [
-        (name, {part: one.mean for part, one in told["airtime"].items()})
-        for name, told in simulation.groups.items()
-        if "airtime" in told
+        (name, {part: one.mean for part, one in of["airtime"].items()})
+        for name, of in simulation.groups.items()
+        if "airtime" in of
     ]
     compared = details.compared(summary.best_alone(result), "simulation")
     has_models = any(row[2] for row in compared.rows)
     return [
         None if cells is None else cells["part"],
-        _section("By group", parts.table(groups(result), "Results by group")),
+        _section("By group", tabled(run.groups(result), "Results by group")),
         _section("Airtime by group", parts.airtime(shares)) if len(shares) > 1 else None,
         _times(simulation),
         _section(
             "Models and simulation" if has_models else "Simulated metrics",
-            parts.table(compared, "Models and simulation"),
-            [parts.part("p", {"class": "notice"}, line) for line in cautions(result)],
-            parts.fold("Plausibility checks", parts.pairs(Pairs(sanity(result)))),
+            tabled(compared, "Models and simulation"),
+            [element("p", {"class": "notice"}, line) for line in cautions(result)],
+            parts.fold("Plausibility checks", pairs(Pairs(sanity(result)))),
         ),
     ]
 
 
-def _section(head: str, *children: Any) -> parts.Part:
-    return parts.part("section", {}, parts.part("h3", {}, head), *children)
+def _section(head: str, *children: Any) -> Element:
+    return element("section", {}, element("h3", {}, head), *children)
 
 
 def _cells(
@@ -278,7 +287,7 @@ def _cells(
     table = by_cell(cells, glanced=glanced)
     told = sentences(scenario, cells, glanced=glanced)
     title = "By cell (quick simulation)" if glanced else "By cell"
-    lines = [parts.part("p", {}, line) for line in told]
+    lines = [element("p", {}, line) for line in told]
     if table is None:
         return {"shares": {}, "part": _section(title, lines)} if told else None
     shares = {
@@ -287,7 +296,7 @@ def _cells(
         if cell.share_of_alone is not None
         and (share := glanced_share(cell) if glanced else known_share(cell.share_of_alone))
     }
-    listed = parts.table(table, "Results by cell")
+    listed = tabled(table, "Results by cell")
     return {"shares": shares, "part": _section(title, listed, lines)}
 
 
@@ -349,30 +358,28 @@ def changes(found: Difference) -> dict[str, Any]:
         "rest": [
             parts.fold(
                 "All significant changes",
-                parts.table(table, "All changes") if table else None,
+                tabled(table, "All changes") if table else None,
                 parts.muted(left) if left else None,
             ),
-            parts.part("h4", {}, "Airtime"),
+            element("h4", {}, "Airtime"),
             parts.airtime([(name, airtime_parts(one.simulation)) for name, one in both.items()]),
             parts.muted(pairs),
         ],
     }
 
 
-def _noticed(one: Mapping[str, Any]) -> parts.Part:
+def _noticed(one: Mapping[str, Any]) -> Element:
     """Return a change that users notice as a picture."""
-    word = parts.part(
-        "span", {"class": f"verdict {one['verdict'].replace(' ', '-')}"}, one["verdict"]
-    )
-    return parts.part(
+    word = element("span", {"class": f"verdict {one['verdict'].replace(' ', '-')}"}, one["verdict"])
+    return element(
         "div",
         {},
-        parts.part("p", {"class": "bars-head"}, one["label"], " ", word),
+        element("p", {"class": "bars-head"}, one["label"], " ", word),
         parts.change(one["a"], one["b"], one["verdict"], f"{one['label']}, before and after"),
     )
 
 
-def _times(simulation: Simulation) -> parts.Part | None:
+def _times(simulation: Simulation) -> Element | None:
     """Return the distribution of the transfer times of all replications together."""
     import numpy as np
 

@@ -251,7 +251,7 @@ def _points(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
         result = simulate(scenario, progress=part)
         simulation = result.simulation
         told = {"value": value, "metrics": views.point(simulation)}
-        told["verdict"] = judged.verdict(verdict(result), result)
+        told["verdict"] = judged.verdict(verdict(result))
         tell({"point": told | {"confidence": simulation.confidence}})
         if simulation.stopped == "interrupted":
             raise KeyboardInterrupt

@@ -48,7 +48,7 @@ export function explore(app) {
       for (const trial of told.advice?.remedies ?? []) keep(trial.key, trial.verdict, "trial");
       along.keep(asked.source, told);
       show();
-      if (message.result) announce(told.verdict?.headline ?? told.words[0]);
+      if (message.result) announce(told.headline);
     },
     // Of a run that was stopped while remedies were tried the simulation stays.
     done: (state, asked) => {
@@ -173,8 +173,7 @@ export function explore(app) {
     keep(key(), lit()?.verdict, "glance");
     keep(key(), told?.verdict, told?.depth);
     const best = bestOf(key());
-    const notes = [...best?.verdict.lines ?? [], ...best?.verdict.growth ?? []].map((line) => h("p", {}, line));
-    if (best || told || prediction) judged.show(best?.verdict ?? null, best?.depth, told?.words[0]);
+    if (best || told || prediction) judged.show(best?.verdict ?? null, best?.depth, told?.headline);
     first.dataset.depth = told?.depth ?? "";
     card.show(told?.card ?? null);
     report.hidden = !told?.card;
@@ -182,13 +181,11 @@ export function explore(app) {
     replace(fixes, told?.depth === "sofar" ? h("p", { class: "muted loading" }, "Trying changes …") : made(told?.advice?.first));
     replace(air, made(told?.airtime_bar));
     if (told) {
-      replace(words, h("p", { class: "depth" }, "The simulation says"),
-        told.words.map((line, index) => h("p", { class: index ? "" : "lead" }, line)),
-        notes, prediction && h("p", { class: "muted" }, lit().words[0]));
+      replace(words, h("p", { class: "depth" }, "The simulation says"), made(told.answer), prediction && h("p", { class: "muted" }, lit().words[0]));
     } else if (prediction) {
       replace(words, h("p", { class: "depth" }, alone(prediction) ? "A quick simulation says" : "The models say"),
         lit().words.map((line, index) => h("p", { class: index ? "" : "lead" }, line)),
-        notes, subject());
+        subject());
     } else if (!words.childElementCount) replace(words, h("p", { class: "lead loading" }, "Computing models …"));
   }
 
