@@ -126,7 +126,7 @@ def test_a_run_has_the_verdict_and_the_trials_of_the_python(seed: int) -> None:
     assert sofar | {name: last[name] for name in ("verdict", "advice", "answer")} == last
     assert last["headline"] == headline(judged)[0]
     told = decision(expected, judged, tried)
-    assert all(text in str(last["answer"]) for text, _ in told.lines)
+    assert all(text in str(last["answer"]) for text, _ in told.lines[1:])
     assert last["airtime"] == expected.simulation.airtime
     assert (judged is None) == (last["verdict"] is None)
     if judged is not None:

@@ -32,6 +32,8 @@ _BRACKETS: Final = re.compile(r" \([^()]*\)")
 _QUANTITY: Final = re.compile(
     r"(?<=\d) (?=%|(?:[kMGT]?b/s|[kMG]?B|[KMG]iB|[mun]?s|min|h|k?m|dBm?|[kMG]Hz)(?![\w/]))"
 )
+#: The place of a row in its name.
+_NUMBERED: Final = re.compile(r"^\d+ ")
 #: From this width on, long names in the first column are truncated; below it they wrap.
 _WRAPPED: Final = 80
 
@@ -140,14 +142,8 @@ def _table(table: Table, width: int) -> Iterator[tuple[str, State]]:
     while total() > width and slack(widest := max(shown, key=slack)):
         widths[widest] -= min(slack(widest), total() - width)
 
-    def line(cells: Sequence[str]) -> Iterator[str]:
-        """Yield the cells side by side; a long cell wraps to the next line.
-
-        From `_WRAPPED` columns on, a long name in the first column is truncated instead.
-        """
-        name = cells[shown[0]]
-        if width >= _WRAPPED and len(name) > widths[shown[0]]:
-            name = f"{name[: widths[shown[0]] - 1]}…"
+    def line(name: str, cells: Sequence[str]) -> Iterator[str]:
+        """Yield the cells side by side; a long cell wraps to the next line."""
         wrapped = [
             textwrap.wrap(text, max(1, widths[place]), subsequent_indent="  ") or [""]
             for place, text in zip(
@@ -160,12 +156,27 @@ def _table(table: Table, width: int) -> Iterator[tuple[str, State]]:
                 for place, text in zip(shown, row, strict=True)
             )
 
-    for text in line([one_line(column.head) for column in table.columns]):
+    heads = [one_line(column.head) for column in table.columns]
+    rows = [[one_line(cell) for cell in row] for row in table.rows]
+    names = [row[shown[0]] for row in (heads, *rows)]
+    if width >= _WRAPPED:
+        names = _cut(names, widths[shown[0]])
+    for text in line(names[0], heads):
         yield text, "bold"
-    for place, row in enumerate(table.rows):
-        for text in line([one_line(cell) for cell in row]):
+    for place, (name, row) in enumerate(zip(names[1:], rows, strict=True)):
+        for text in line(name, row):
             yield text, table.states[place] if table.states else ""
     yield from _foot(table, width)
+
+
+def _cut(names: Sequence[str], width: int) -> list[str]:
+    """Cut long names at their end, or in the middle if their beginnings are the same."""
+    cut = [name if len(name) <= width else f"{name[: width - 1]}…" for name in names]
+    begin = (width - 1) // 2
+    if len({_NUMBERED.sub("", one) for one in cut}) < len(set(names)):
+        end = width - 1 - begin
+        cut = [one if len(one) <= width else f"{one[:begin]}…{one[-end:]}" for one in names]
+    return cut
 
 
 def _foot(table: Table, width: int) -> Iterator[tuple[str, State]]:

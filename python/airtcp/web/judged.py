@@ -101,14 +101,14 @@ def advice(found: Advice | None, scenario: Scenario | None = None) -> Json | Non
     return {
         "remedies": trials,
         "best": best,
-        "first": _first(causes, trials, best, found.tried),
+        "first": _first(trials, best, found.tried),
         "parts": _all(causes, trials, best, unfit, found.tried),
         "recommended": found.recommended is not None,
     }
 
 
-def _first(causes: list[str], trials: list[Json], best: str | None, tried: int) -> list[Any]:
-    """Return the cause and the best changes, each with the targets that it meets and its cost."""
+def _first(trials: list[Json], best: str | None, tried: int) -> list[Any]:
+    """Return the best changes, each with the targets that it meets and its cost."""
     rows = [
         element(
             "li",
@@ -122,7 +122,6 @@ def _first(causes: list[str], trials: list[Json], best: str | None, tried: int) 
     ]
     none = f"None of the {tried} changes tried helps."
     return [
-        [element("p", {"class": "cause"}, line) for line in causes],
         parts.muted(none) if not trials and tried else None,
         element("ol", {"class": "changes"}, rows),
     ]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from airtcp import extensions
 from airtcp._version import __version__
 from airtcp.amounts import quantity
-from airtcp.document import Items, Lines, Pairs
+from airtcp.document import Items, Lines, Pairs, Part
 from airtcp.document.page import Element, element, elements, pairs, sourced, tabled
 from airtcp.examples import examples
 from airtcp.labels import flows_of, label_of
@@ -243,11 +243,12 @@ def comparison(result: Comparison, asked: Scenario | None = None) -> dict[str, A
 
 
 def _answer(result: Comparison) -> list[Any]:
-    """Return the decision as `airtcp run` prints it: headline, worst target, cause, fix, cost."""
+    """Return the decision without its headline, and cautions, as `airtcp run` prints them."""
     decision = run.decision(result, result.verdict, result.advice)
-    (headline, _), *rest = decision.lines
-    below = Lines(rest, decision.labels[1:])
-    return [element("p", {"class": "lead"}, headline), *(elements([below]) if rest else ())]
+    shown: list[Part] = list(run.notes(cautions(result)))
+    if decision.lines[1:]:
+        shown.insert(0, Lines(decision.lines[1:], decision.labels[1:]))
+    return list(elements(shown))
 
 
 def _results(result: Comparison, cells: Mapping[str, Any] | None) -> list[Any]:
@@ -258,17 +259,18 @@ def _results(result: Comparison, cells: Mapping[str, Any] | None) -> list[Any]:
         for name, of in simulation.groups.items()
         if "airtime" in of
     ]
-    compared = details.compared(summary.best_alone(result), "simulation")
-    has_models = any(row[2] for row in compared.rows)
+    of_models = any(entries for entries in result.model.values())
+    metrics = details.compared(summary.best_alone(result), "simulation")
+    if not of_models:
+        metrics = details.simulated(result)
     return [
         None if cells is None else cells["part"],
         _section("By group", tabled(run.groups(result), "Results by group")),
         _section("Airtime by group", parts.airtime(shares)) if len(shares) > 1 else None,
         _times(simulation),
         _section(
-            "Models and simulation" if has_models else "Simulated metrics",
-            tabled(compared, "Models and simulation"),
-            [element("p", {"class": "notice"}, line) for line in cautions(result)],
+            "Models and simulation" if of_models else "Simulated metrics",
+            tabled(metrics, "Models and simulation"),
             parts.fold("Plausibility checks", pairs(Pairs(sanity(result)))),
         ),
     ]

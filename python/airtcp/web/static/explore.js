@@ -178,14 +178,12 @@ export function explore(app) {
     card.show(told?.card ?? null);
     report.hidden = !told?.card;
     wrong.show(told?.advice ?? null, { busy: told?.depth === "sofar" });
-    replace(fixes, told?.depth === "sofar" ? h("p", { class: "muted loading" }, "Trying changes …") : made(told?.advice?.first));
+    replace(fixes, told && [h("p", { class: "depth" }, "The simulation says"), made(told.answer)],
+      told?.depth === "sofar" ? h("p", { class: "muted loading" }, "Trying changes …") : made(told?.advice?.first));
     replace(air, made(told?.airtime_bar));
-    if (told) {
-      replace(words, h("p", { class: "depth" }, "The simulation says"), made(told.answer), prediction && h("p", { class: "muted" }, lit().words[0]));
-    } else if (prediction) {
+    if (prediction) {
       replace(words, h("p", { class: "depth" }, alone(prediction) ? "A quick simulation says" : "The models say"),
-        lit().words.map((line, index) => h("p", { class: index ? "" : "lead" }, line)),
-        subject());
+        lit().words.map((line, index) => h("p", { class: index ? "" : "lead" }, line)), subject());
     } else if (!words.childElementCount) replace(words, h("p", { class: "lead loading" }, "Computing models …"));
   }
 

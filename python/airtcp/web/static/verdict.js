@@ -68,7 +68,7 @@ export function verdict(app, { look }) {
     h("div", { class: "menu-list" }, button("Curve", () => look(one.target)), button("Change", () => open(one)), button("Remove", () => remove(one))));
     return h("li", { class: one.state }, h("span", { class: `mark ${one.state}`, role: "img", "aria-label": STATES[one.state] }, MARKS[one.state]),
       h("span", { class: "light-about" }, one.about), against(one),
-      h("span", { class: "light-told", title: one.by || null }, h("strong", {}, one.measured), ` ${one.wanted}`), menu);
+      h("span", { class: "light-told", title: one.by || null }, h("strong", {}, one.measured), ` target ${one.wanted}`), menu);
   }
 
   /** Open the editor for a target, or for a new one ({}), or close it (null). */
