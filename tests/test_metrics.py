@@ -1,7 +1,7 @@
 """The text of metric values and labels."""
 
 import pytest
-from airtcp.amounts import duration, percent, quantity, quantity_with_interval, short_percent
+from airtcp.amounts import duration, percent, quantity, quantity_with_interval
 from airtcp.labels import label_of, spellings, spoken
 from airtcp.metrics import METRICS
 from airtcp.stats import Interval
@@ -57,7 +57,10 @@ def test_quantities_with_their_interval(interval: Interval, unit: str, text: str
         (-0.0011, True, "-0.11 %"),
         (-0.000_001, True, "+0.00 %"),
         (-0.000_001, False, "0.00 %"),
-        (0.01, False, "1.0 %"),
+        (0.0, False, "0 %"),
+        (0.0096, False, "0.96 %"),
+        (0.00996, False, "1.0 %"),
+        (0.0994, False, "9.9 %"),
         (9.99, False, "999 %"),
         (0.263, False, "26 %"),
         (0.0851, False, "8.5 %"),
@@ -68,14 +71,6 @@ def test_quantities_with_their_interval(interval: Interval, unit: str, text: str
 )
 def test_percentages(fraction: float | None, signed: bool, text: str) -> None:
     assert percent(fraction, signed) == text
-
-
-@pytest.mark.parametrize(
-    ("fraction", "text"),
-    [(0.0, "0 %"), (0.0096, "0.96 %"), (0.00996, "1.0 %"), (0.0994, "9.9 %"), (0.1, "10 %")],
-)
-def test_short_percentages(fraction: float, text: str) -> None:
-    assert short_percent(fraction) == text
 
 
 DURATIONS = {
