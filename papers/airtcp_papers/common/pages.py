@@ -14,7 +14,7 @@ from typing import Any
 
 from airtcp.document.page import definitions, document, table
 from airtcp.exceptions import OutputError
-from airtcp.files import write_files
+from airtcp.files import prepare, write_files
 from airtcp.present.drawing import inlined
 
 from airtcp_papers.common.catalogue import SOURCES, items
@@ -44,20 +44,22 @@ def judgements(out: Path) -> list[Judgement]:
 
 
 def write_pages(out: Path, reasons: Mapping[str, str] | None = None) -> list[Path]:
-    """Write the page of each paper that has an item in `out`, and the overview.
+    """Write the page of each paper, and the overview.
 
-    `reasons` says by item name why an item could not be made. Raises OutputError.
+    Claims whose items were not made are judged by the numbers that airtcp has. `reasons` says by
+    item name why an item could not be made. Raises OutputError.
     """
     known = items()
     records = {name: record_of(item, out) for name, item in known.items()}
-    verdicts = judgements(out)
+    here = judgements(out)
+    whole = with_kept(here)
     written = []
     for paper in SOURCES.values():
         mine = [item for item in known.values() if item.paper == paper.letter]
-        if any(records[item.name] for item in mine):
-            page = _paper_page(paper.letter, mine, records, verdicts, out, reasons or {})
-            written += write_files(out / paper.letter, {"index.html": page.encode()})
-    top = _top_page(known, records, verdicts, out)
+        page = _paper_page(paper.letter, mine, records, here, whole, out, reasons or {})
+        prepare(out / paper.letter)
+        written += write_files(out / paper.letter, {"index.html": page.encode()})
+    top = _top_page(known, records, here, whole, out)
     return [*write_files(out, {"index.html": top.encode()}), *written]
 
 
@@ -71,19 +73,22 @@ def _paper_page(
     letter: str,
     mine: Sequence[Item],
     records: Mapping[str, Record | None],
-    verdicts: Sequence[Judgement],
+    here: Sequence[Judgement],
+    whole: Sequence[Judgement],
     out: Path,
     reasons: Mapping[str, str],
 ) -> str:
     paper = SOURCES[letter]
-    own = [verdict for verdict in verdicts if verdict.claim.paper == letter]
+    own = [verdict for verdict in whole if verdict.claim.paper == letter]
     rules = [one for one in load_rules().values() if one.paper == letter]
     title = f"{paper.heading}, made again" if rules else paper.heading
     above = "<a href='../index.html'>All papers</a>"
     parts = [f"<h1>{title}</h1>", f"<p>{escape(paper.citation)}</p>"]
     if rules:
         parts += [
-            f"<p class='muted'>{escape(tally(own))}. {above}</p>",
+            f"<p>{escape(tally(own))}. {above}</p>",
+            _judged_here([verdict for verdict in here if verdict.claim.paper == letter]),
+            _matrix(rows(mine, own), records, out, page=""),
             *_failures(own),
             *_rules(rules),
         ]
@@ -112,6 +117,14 @@ def _paper_page(
     return document(title, parts)
 
 
+def _judged_here(here: Sequence[Judgement]) -> str:
+    made = sum(one.verdict != "not made" for one in here)
+    return (
+        f"<p class='muted'>{made} of {len(here)} claims are judged by what was made in this "
+        "folder; the others by the numbers that airtcp has with it.</p>"
+    )
+
+
 def _failures(own: Sequence[Judgement]) -> list[str]:
     """Return the list of claims that fail, with reasons; nothing if all are met."""
     failed = [
@@ -129,7 +142,7 @@ def _failures(own: Sequence[Judgement]) -> list[str]:
         lines.append(
             f"<li><b>{escape(claim.id)}</b>, {one.verdict}: the paper says that "
             f"{escape(claim.says)} ({escape(claim.where)}). "
-            f"{escape(claim.quantity[0].upper() + claim.quantity[1:])}: "
+            f"{escape(_capital(claim.quantity))}: "
             f"wanted {escape(claim.states)}{escape(ours)}. {escape(one.about)}. "
             f"Made with {escape(claim.made_with)}.</li>"
         )
@@ -139,7 +152,8 @@ def _failures(own: Sequence[Judgement]) -> list[str]:
 def _rules(rules: Sequence[Rules]) -> list[str]:
     """Return the sets of rules that the claims of a paper use."""
     told = [
-        (one.name, f"{one.uses}. {'Fitted: ' if one.fitted else ''}{one.why}.") for one in rules
+        (one.name, f"{_capital(one.uses)}. {'Fitted: ' if one.fitted else ''}{_capital(one.why)}.")
+        for one in rules
     ]
     return ["<h2>The rules that claims are made with</h2>", definitions(told)]
 
@@ -214,6 +228,10 @@ def _scenarios(record: Record, item: Item) -> list[str]:
     return parts
 
 
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 def _short(value: Any) -> str:
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{key} = {_short(part)}" for key, part in value.items()) + " }"
@@ -230,34 +248,30 @@ def _read(file: Path) -> str:
 def _top_page(
     known: Mapping[str, Item],
     records: Mapping[str, Record | None],
-    verdicts: Sequence[Judgement],
+    here: Sequence[Judgement],
+    whole: Sequence[Judgement],
     out: Path,
 ) -> str:
     title = "Five papers, made again"
     judged = {one.paper for one in load_rules().values()}
-    whole = with_kept(verdicts)
-    made_here = sum(one.verdict != "not made" for one in verdicts)
     links = (f"<a href='#{one.letter}'>{one.heading}</a>" for one in SOURCES.values())
     parts = [
         f"<h1>{title}</h1>",
         f"<p>{' · '.join(links)} · <a href='#claims'>All claims</a></p>",
         f"<p>{escape(tally(whole))}.</p>",
-        f"<p class='muted'>{made_here} of {len(verdicts)} claims are judged by what was made in "
-        "this folder; the others by the numbers that airtcp has with it.</p>",
+        _judged_here(here),
     ]
     for paper in SOURCES.values():
         mine = [item for item in known.values() if item.paper == paper.letter]
         own = [verdict for verdict in whole if verdict.claim.paper == paper.letter]
         made = [item for item in mine if records[item.name]]
-        heading = paper.heading
-        if made:
-            heading = f"<a href='{paper.letter}/index.html'>{heading}</a>"
+        heading = f"<a href='{paper.letter}/index.html'>{paper.heading}</a>"
         parts += [
             f"<h2 id='{paper.letter}'>{heading}</h2>",
             f"<p>{escape(paper.citation)}</p>",
             f"<p class='muted'>{len(made)} of {len(mine)} items made"
             f"{'; ' + escape(tally(own)) if paper.letter in judged else ''}.</p>",
-            _matrix(rows(mine, own), records, out),
+            _matrix(rows(mine, own), records, out, page=f"{paper.letter}/index.html"),
         ]
     parts.append("<h2 id='claims'>All claims</h2>")
     for verdict in REPORTED:
@@ -268,17 +282,20 @@ def _top_page(
     return document(title, parts)
 
 
-def _matrix(some: Sequence[Row], records: Mapping[str, Record | None], out: Path) -> str:
+def _matrix(
+    some: Sequence[Row], records: Mapping[str, Record | None], out: Path, *, page: str
+) -> str:
     """Return a table of figures and tables: picture, verdicts, and a line of reason.
 
-    The picture is the one made in `out`, or else the one that airtcp has.
+    `page` has the items that were made. The picture is the one made in `out`, or else the one that
+    airtcp has.
     """
     lines = []
     for row in some:
         item, record = row.item, records[row.item.name]
         name, drawn = escape(item.name), picture(item)
         if record is not None:
-            name = f"<a href='{item.paper}/index.html#{item.stem}'>{name}</a>"
+            name = f"<a href='{page}#{item.stem}'>{name}</a>"
             if record["figure"]:
                 drawn = _made(out / item.paper / f"{item.stem}.png")
         small = "" if drawn is None else _inline(drawn, item.title)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -24,6 +25,8 @@ QUICK: Final = Path(__file__).parent / "claims.json"
 LONG: Final = Path(__file__).parent / "claims-long.json"
 #: Small pictures of the figures, as `docs/make_scoreboard.py --pictures` made them.
 PICTURES: Final = Path(__file__).parent / "pictures"
+#: The end of a sentence, but not of an abbreviation.
+_END: Final = re.compile(r"(?<!Fig)(?<!Figs)(?<!al)\. ")
 #: Longest reason of a row, characters.
 _LINE: Final = 200
 #: Width of a thumbnail, pixels, and its colors.
@@ -117,7 +120,7 @@ def _line(mine: Sequence[Judgement]) -> str:
 
 def _short(text: str) -> str:
     """Return the text up to the end of its first sentence, or cut at a word."""
-    first = text.split(". ")[0].rstrip(".")
+    first = _END.split(text)[0].rstrip(".")
     if len(first) <= _LINE:
         return first
     return first[:_LINE].rsplit(" ", 1)[0] + " ..."

@@ -25,6 +25,12 @@ def test_every_claim_has_a_kept_number_and_a_row() -> None:
         assert len(row.line) <= 210
 
 
+def test_a_line_ends_with_its_sentence() -> None:
+    board = {row.item.name: row for row in rows(catalogue.items().values(), kept())}
+
+    assert "two uploads of Fig. 6, B = 10 Mb/s: 0 (paper" in board["L.fig11a"].line
+
+
 def test_a_row_says_why_its_worst_claim_is_not_met() -> None:
     board = {row.item.name: row for row in rows(catalogue.items().values(), kept())}
 
@@ -47,6 +53,10 @@ def test_a_partial_run_judges_its_own_and_keeps_the_rest(tmp_path: Path) -> None
     assert "not made" not in {one.verdict for one in whole}
     assert f"{len(made)} of {len(here)} claims are judged by what was made" in page
     assert "not made" not in page
+    for letter in catalogue.PAPERS:
+        of_paper = (tmp_path / letter / "index.html").read_text()
+        assert "not made" not in of_paper
+        assert all(f"<td>{name}" in of_paper for name in known if name.startswith(f"{letter}.t"))
     drawn = [one for one in known.values() if picture(one) is not None]
     assert page.count("data:image/png;base64,") == len(drawn) > 60
     small = thumbnail((tmp_path / "M" / "fig2.png").read_bytes())
