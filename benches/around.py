@@ -1,10 +1,10 @@
-"""Measures what stands around the core: starting the command, loading, one tiny simulation.
+"""Measure the time around the core: command start, loading, and one tiny simulation.
 
-CPU time of all threads, user and system, the least of several: noise only ever adds. What a command
-imports is held by `tests/test_imports.py`, not here.
+CPU time of all threads, user and system: the minimum of several runs, since noise only adds.
+`tests/test_imports.py` checks what each command imports.
 
     .venv/bin/python benches/around.py           # measure and print; status 1 if over budget
-    .venv/bin/python benches/around.py --write   # and replace the table of benches/README.md
+    .venv/bin/python benches/around.py --write   # and update benches/README.md
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from run import ROOT
 
 EXAMPLES = ROOT / "python" / "airtcp" / "examples"
 
-#: About 670 frame exchanges: what a sweep makes ten thousand of.
+#: About 670 frame exchanges, like one of the 10,000 points of a sweep.
 TINY = """
 [phy]
 standard = "802.11b"
@@ -50,7 +50,7 @@ replications = 1
 
 
 def command_ms(*arguments: str, repeats: int = 7) -> float:
-    """CPU time of the command as a process of its own, with byte code, as if it were installed."""
+    """Return the CPU time of the command in its own process, with compiled byte code."""
     environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(ROOT / "target" / "pycache")}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     times = []
@@ -72,7 +72,7 @@ def _children_s() -> float:
 
 
 def call_ms(call: Callable[[], object], rounds: int = 15, calls: int = 100) -> float:
-    """CPU time of a call, the mean of many, once it has been made before."""
+    """Return the mean CPU time of a call after a first, untimed one."""
     call()
     times = []
     for _ in range(rounds):
@@ -84,7 +84,7 @@ def call_ms(call: Callable[[], object], rounds: int = 15, calls: int = 100) -> f
 
 
 def rows() -> list[tuple[str, float, float | None]]:
-    """What is measured, its milliseconds, and its budget if it has one."""
+    """Return each measurement: its name, milliseconds, and budget if it has one."""
     found: list[tuple[str, float, float | None]] = [
         ("`airtcp --help`", command_ms("--help"), None),
         ("`airtcp --version`", command_ms("--version"), None),
@@ -122,9 +122,9 @@ def _core_alone(scenario: airtcp.scenario.ResolvedScenario) -> object:
 
 
 def main() -> None:
-    """Measure, print, and replace the table if asked to."""
+    """Measure, print, and with `--write` update the README."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="replace the table of the README")
+    parser.add_argument("--write", action="store_true", help="update the table in the README")
     write = parser.parse_args().write
     load = os.getloadavg()[0]
     lines = ["| what | CPU time | budget |", "| --- | --- | --- |"]

@@ -1,11 +1,11 @@
-"""Measures how fast captures are imported, and in how much memory.
+"""Measure the speed and memory of importing captures.
 
     python benches/captures.py [MEGABYTES ...]
 
-Makes one capture of eight stations on the web (802.11n, CUBIC, 256 bytes a frame), repeats it up to
-so many megabytes with times that go on, and imports each in a process of its own: frames a second
-of CPU time, and the largest resident set. Readers of others (dpkt, python-pcapng, scapy) are
-measured beside, where they are installed: these read records, and nothing in them.
+Makes one capture of eight stations that browse the web (802.11n, CUBIC, 256 bytes per frame),
+repeats it with shifted timestamps up to the given size, and imports each file in its own process.
+Prints frames per second of CPU time and the largest resident set. Also measures dpkt,
+python-pcapng and scapy if they are installed; these only read records and dissect nothing.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ print(count, time.process_time() - begin, 0)
 
 
 def run(script: str, path: Path, python: str = sys.executable) -> tuple[int, float, int]:
-    """Frames, seconds of CPU, and kilobytes of the largest resident set of a script."""
+    """Return the frames, CPU seconds and peak resident kilobytes of a script."""
     done = subprocess.run(
         [python, "-c", script, str(path)], check=True, capture_output=True, text=True
     )
@@ -77,7 +77,7 @@ def run(script: str, path: Path, python: str = sys.executable) -> tuple[int, flo
 
 
 def repeat(whole: bytes, megabytes: int, path: Path) -> None:
-    """Write a capture as often as it takes, each time 61 s later."""
+    """Write a capture repeatedly, shifting each copy by 61 s."""
     body = bytearray(whole[24:])
     places, at = [], 0
     while at < len(body):

@@ -1,11 +1,11 @@
-"""Measures a class on the page of `airtcp web`: thirty browsers that simulate at once, three times.
+"""Measure a class on the page of `airtcp web`: 30 browsers simulate at once, in three rounds.
 
-Half of the browsers ask for what another asks for, as in a class that is told what to try; ten
-browsers with ten different runs come before, to compare with. Meanwhile one more browser moves a
-slider. No run is known from an earlier round: each has its own seeds.
+Every other browser asks for the same run as the one before it, as in a class that follows a
+teacher. Before that, ten browsers with ten different runs give the baseline. Meanwhile one more
+browser moves a slider. Each round has its own seeds, so no result is cached.
 
     .venv/bin/python benches/classroom.py            # measure and print; status 1 if over budget
-    .venv/bin/python benches/classroom.py --write    # and replace the table of benches/README.md
+    .venv/bin/python benches/classroom.py --write    # and update benches/README.md
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from web import Row, memory_mib
 
 BROWSERS, ROUNDS, TEN = 30, 3, 10
 EXAMPLE = "home-wifi6"
-#: The part of the memory after the first round that it may grow to by the last.
+#: Allowed memory growth from the first round to the last, as a ratio.
 LEVEL = 1.1
 PATIENCE_S = 600.0
 
 
 class Browser:
-    """One that presses `Simulate` and waits."""
+    """A browser that presses `Simulate` and waits for the result."""
 
     def __init__(self, web: Web) -> None:
         # The page gives each client a cookie with its name.
@@ -46,7 +46,7 @@ class Browser:
         )
 
     async def simulate(self, seed: int) -> float | str:
-        """How long the answer takes in seconds, or why there is none."""
+        """Return the response time in seconds, or the reason for a failure."""
         begin = time.perf_counter()
         source = {"example": EXAMPLE, "changes": {"run.seed": seed}}
         told = await self.http.post("api/jobs", json={"kind": "run", "source": source})
@@ -59,12 +59,12 @@ class Browser:
                 return time.perf_counter() - begin
             if stands["state"] not in ("waiting", "running"):
                 return str(stands["state"])
-            # As the page does: who is far back in line asks more seldom.
+            # As on the page, clients far back in the queue poll less often.
             await asyncio.sleep(min(2.0, 0.25 * (1 + stands["place"])))
         return "no answer"
 
     async def slide(self, stop: asyncio.Event, answers: list[float]) -> None:
-        """Move a slider twice a second, to places that it has not been at, until told to stop."""
+        """Move a slider to new positions twice a second until stopped."""
         count = 0
         while not stop.is_set():
             count += 1
@@ -72,7 +72,7 @@ class Browser:
             await asyncio.sleep(0.5)
 
     async def predict(self, count: int) -> float:
-        """How long models take for an answer that is not known yet, in seconds."""
+        """Return the seconds that the models take for an uncached prediction."""
         begin = time.perf_counter()
         seed = 1_000_000 + random.randrange(10**9)
         changes = {"stations.sensor.count": 1 + count % 60, "run.seed": seed}
@@ -82,7 +82,7 @@ class Browser:
 
 
 async def at_once(web: Web, seeds: list[int], answers: list[float]) -> list[float | str]:
-    """How long each of so many browsers waits that ask at once."""
+    """Return the response time of each of `number` browsers that ask at once."""
     browsers = [Browser(web) for _ in range(len(seeds) + 1)]
     stop = asyncio.Event()
     slider = asyncio.create_task(browsers[-1].slide(stop, answers))
@@ -96,7 +96,7 @@ async def at_once(web: Web, seeds: list[int], answers: list[float]) -> list[floa
 
 
 async def warm(web: Web) -> None:
-    """Have all workers there: whoever comes first waits for them, which `web.py` measures."""
+    """Start all workers; the first request waits for them, and `web.py` measures that."""
     browsers = [Browser(web) for _ in range(8)]
     async with asyncio.timeout(PATIENCE_S):
         await asyncio.gather(*(one.predict(number) for number, one in enumerate(browsers)))
@@ -105,12 +105,12 @@ async def warm(web: Web) -> None:
 
 
 def seeds_of(number: int) -> list[int]:
-    """Returns the seeds of a round: every other browser asks for what the one before asks."""
+    """Return the seeds of a round; every other browser repeats the seed before it."""
     return [1000 * number + browser // 2 for browser in range(BROWSERS)]
 
 
 def measure(web: Web) -> list[Row]:
-    """Ten browsers with ten runs, then the class, three times."""
+    """Measure ten browsers with ten runs, then the class in three rounds."""
     answers: list[float] = []
     asyncio.run(warm(web))
     ten = numbers(asyncio.run(at_once(web, list(range(1, TEN + 1)), answers)))
@@ -144,14 +144,14 @@ def measure(web: Web) -> list[Row]:
 
 
 def numbers(waited: list[float | str]) -> list[float]:
-    """The times of those that were answered."""
+    """Return the response times of the requests that succeeded."""
     return [one for one in waited if isinstance(one, float)]
 
 
 def main() -> None:
-    """Measure, print, and replace the table if asked to."""
+    """Measure, print, and with `--write` update the README."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="replace the table of the README")
+    parser.add_argument("--write", action="store_true", help="update the table in the README")
     arguments = parser.parse_args()
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:

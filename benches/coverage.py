@@ -1,8 +1,8 @@
-"""Measures how often the interval that `airtcp plan` states holds the truth.
+"""Measure how often the confidence interval of `airtcp plan` contains the true value.
 
-For each of some cases one sweep finds the end by brute force, every value with many replications;
-then plans on other seeds, each as a user would ask for it, state their intervals. An interval of 95
-% should hold the truth 19 times of 20; at least 17 is asked.
+For each case, one sweep finds the true limit by simulating every value with many replications.
+Then plans with other seeds, run as a user would run them, state their intervals. A 95 % interval
+should contain the truth in 19 of 20 plans; the benchmark requires 17.
 
     .venv/bin/python benches/coverage.py           # all cases, about half an hour of two processors
     .venv/bin/python benches/coverage.py pages     # one
@@ -25,10 +25,10 @@ from airtcp.stats import student_interval
 
 SEEDS = 20
 LEAST = 17
-#: Seeds of sweeps, far from those of the plans.
+#: Seeds of the sweeps, far from those of the plans.
 _SWEEP_SEED = 1_000_003
 
-#: The cafe of the guide.
+#: The cafe of the planning guide.
 _CAFE = """
 phy = { standard = "802.11g" }
 ap = { queue = { limit = 100 } }
@@ -56,7 +56,7 @@ _FILES = (
 
 @dataclass(frozen=True)
 class Case:
-    """A question, and the values among which the sweep looks for its answer."""
+    """A question to `plan`, and the values that the sweep simulates."""
 
     scenario: str
     until: str
@@ -88,7 +88,7 @@ CASES = {
 
 
 def truth(case: Case) -> tuple[int, int, int]:
-    """The end by a sweep, and the first and last values that its own noise leaves possible."""
+    """Return the limit found by the sweep, and its range given the noise of the sweep."""
     axis = axis_of(airtcp.load(case.scenario), "stations")
     condition = parse_condition(case.until)
     means, lows, highs = {}, {}, {}
@@ -110,7 +110,7 @@ def truth(case: Case) -> tuple[int, int, int]:
 
 
 def _last(excess: dict[int, float]) -> int:
-    """The last value before the first that is beyond, by straight lines between the values."""
+    """Return the last value that meets the condition, interpolated linearly."""
     values = sorted(excess)
     for left, right in pairwise(values):
         if excess[left] <= 0.0 < excess[right]:
@@ -120,7 +120,7 @@ def _last(excess: dict[int, float]) -> int:
 
 
 def measure(case: Case, seeds: int) -> dict[str, Any]:
-    """The truth, what plans said, and how often it was right."""
+    """Return the truth, the results of the plans, and how many of them contain it."""
     end, least, most = truth(case)
     scenario = airtcp.load(case.scenario)
     stated, runs, cpu_s = [], [], []
@@ -152,7 +152,7 @@ def measure(case: Case, seeds: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure the cases that are named and print a table, or JSON."""
+    """Measure the named cases and print a table or JSON."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("cases", nargs="*", choices=[*CASES, []], default=[])
     parser.add_argument("--seeds", type=int, default=SEEDS)

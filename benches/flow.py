@@ -1,8 +1,8 @@
-"""Measures the flow-level simulator beside Ciw's processor-sharing node, on the same systems.
+"""Compare the flow-level simulator with Ciw's processor-sharing node on the same systems.
 
-Both simulate M/G/1-PS at the same load with the same law of sizes in the same call, one thread
-each, and both are measured in CPU time from the empty system to the last number, so that the ratio
-means something on any machine. Their random numbers are their own: they are to agree within their
+Both simulate M/G/1-PS with the same load and size distribution in the same call, one thread each.
+Both are measured in CPU time from the empty system to the last number, so the ratio is comparable
+across machines. Their random numbers differ; the results should agree within their confidence
 intervals.
 
     .venv/bin/python benches/flow.py           # a table, about a minute
@@ -34,14 +34,14 @@ REPLICATIONS = 10
 
 @dataclass(frozen=True)
 class Law:
-    """A law of sizes with mean 1, as airtcp writes it and as a draw for Ciw."""
+    """A size distribution with mean 1, as airtcp writes it and as a sampler for Ciw."""
 
     name: str
     sizes: Distribution
     draw: Callable[[], float]
 
 
-# A squared coefficient of variation of 10; either branch brings half of the work.
+# Squared coefficient of variation 10; each branch contributes half of the work.
 SCV = 10.0
 FIRST = (1 + math.sqrt((SCV - 1) / (SCV + 1))) / 2
 
@@ -58,19 +58,19 @@ LAWS = (
 
 
 class Sizes(ciw.dists.Distribution):  # type: ignore[misc]
-    """Draws sizes and leaves each with its job, for Ciw's records do not have them."""
+    """Draw sizes and store each with its job, because Ciw's records omit them."""
 
     def __init__(self, draw: Callable[[], float]) -> None:
         self.draw = draw
 
     def sample(self, t: float | None = None, ind: Any = None) -> float:
-        """The size of the job `ind`."""
+        """Return the size of the job `ind`."""
         ind.size = self.draw()
         return float(ind.size)
 
 
 def ciw_replication(law: Law, seed: int, jobs: int) -> tuple[float, float]:
-    """Mean slowdown of nine tenths of the jobs in Ciw, and CPU seconds for all."""
+    """Return the mean slowdown of the last 90 % of jobs in Ciw, and the CPU seconds of the run."""
     begin = time.process_time()
     ciw.seed(seed)
     network = ciw.create_network(
@@ -87,7 +87,7 @@ def ciw_replication(law: Law, seed: int, jobs: int) -> tuple[float, float]:
 
 
 def beside_ciw(law: Law, ciw_jobs: int, our_jobs: int) -> dict[str, Any]:
-    """Slowdowns with intervals and nanoseconds per job of both, one after the other."""
+    """Return slowdowns with intervals, and nanoseconds per job, of both simulators."""
     theirs = [ciw_replication(law, seed, ciw_jobs) for seed in range(REPLICATIONS)]
     ciw_slowdown = student_interval([slowdown for slowdown, _ in theirs], CONFIDENCE)
     ciw_ns = 1e9 * sum(seconds for _, seconds in theirs) / (REPLICATIONS * ciw_jobs)
@@ -111,7 +111,7 @@ def beside_ciw(law: Law, ciw_jobs: int, our_jobs: int) -> dict[str, Any]:
 
 
 def many_jobs(jobs: int) -> dict[str, Any]:
-    """Wall time of many jobs on all processors."""
+    """Return the wall time of many jobs on all processors."""
     begin = time.perf_counter()
     result = processor_sharing(
         Exponential(mean=1.0), capacity=1.0, load=LOAD, jobs=jobs // 10, warmup_jobs=0
@@ -120,14 +120,14 @@ def many_jobs(jobs: int) -> dict[str, Any]:
 
 
 def as_text(interval: dict[str, float]) -> str:
-    """Mean and half width."""
+    """Format mean and half width."""
     read = Interval(**interval)  # type: ignore[arg-type]
     return f"{read.mean:.3f} +- {read.half_width:.3f}"
 
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description="Measure flow simulation beside Ciw")
+    parser = argparse.ArgumentParser(description="Compare flow-level simulation with Ciw")
     parser.add_argument("--quick", action="store_true", help="fewer jobs")
     parser.add_argument("--json", action="store_true", help="JSON instead of a table")
     arguments = parser.parse_args()

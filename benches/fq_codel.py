@@ -1,12 +1,12 @@
-"""What FQ-CoDel costs with 1,000 flows, beside a queue first in, first out.
+"""Compare the cost of FQ-CoDel with that of a FIFO queue for 1,000 flows.
 
-A station for each flow and downloads alone: datagrams of 1500 bytes at nine tenths of what the cell
-carries, TCP with windows of six segments, and TCP as Linux has it, where all queues are full. As in
-instructions.py instructions for an exchange are those of a longer run less those of a shorter one,
-and CPU time is the best of some runs, both disciplines in turns.
+One station per flow, downloads only: 1500-byte datagrams at 90 % of the capacity, TCP with windows
+of six segments, and TCP with Linux defaults, which fills all queues. As in instructions.py, the
+instructions per exchange are those of a longer run minus those of a shorter one. CPU time is the
+best of several runs, alternating between the disciplines.
 
     .venv/bin/python benches/fq_codel.py           # this checkout, built
-    .venv/bin/python benches/fq_codel.py --write   # and put the table into README.md
+    .venv/bin/python benches/fq_codel.py --write   # and update the table in README.md
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ TRAFFIC = {
     "TCP of Linux": 'application = { kind = "bulk" }\ntcp = { preset = "linux" }',
 }
 EXCHANGES = "mac_exchanges"
-#: Simulated seconds of the two runs whose difference counts, of instructions and of CPU time.
+#: Simulated seconds of the shorter and the longer run, for instructions and for CPU time.
 COUNTED_S = (6, 14)
 TIMED_S = (6, 46)
 ROUNDS = 7
 
 
 def table(checkout: Checkout) -> str:
-    """The measured table, in Markdown."""
+    """Return the measurements as a Markdown table."""
     lines = [
         f"| {FLOWS:,} downloads | instructions, FIFO | FQ-CoDel | quotient | CPU time, FIFO | "
         "FQ-CoDel | quotient |",
@@ -78,9 +78,9 @@ def table(checkout: Checkout) -> str:
 
 
 def main() -> None:
-    """Measure, print, and write if asked to."""
+    """Measure, print, and with `--write` update the README."""
     parser = argparse.ArgumentParser(description="Count what FQ-CoDel costs")
-    parser.add_argument("--write", action="store_true", help="replace the table of README.md")
+    parser.add_argument("--write", action="store_true", help="update the table in README.md")
     args = parser.parse_args()
     measured = table(Checkout(ROOT))
     print(measured)

@@ -1,17 +1,17 @@
-"""Instructions of the simulator for a MAC exchange or an MPDU, and its CPU time beside a bare loop.
+"""Count instructions per MAC exchange or MPDU, and compare CPU time with that of a bare loop.
 
-Instructions are counted by cachegrind for two lengths of each scenario: the difference holds
-neither the start of Python nor the set-up, and comes out the same on any load (to 0.1 %). CPU time
-is counted in the same way, without cachegrind, from the best of some runs of each length, in turns
-with the bare loop (`bare_contention.rs`): the quotient means something on another machine and on a
-busy one. Needs valgrind and rustc.
+Cachegrind counts the instructions of two lengths of each scenario. Their difference excludes
+Python's start and the set-up, and does not depend on load (to 0.1 %). CPU time is measured in the
+same way without cachegrind, from the best of several runs of each length, alternating with the
+bare loop (`bare_contention.rs`): the ratio is comparable across machines, even busy ones. Needs
+valgrind and rustc.
 
     .venv/bin/python benches/instructions.py                  # this checkout, built
     .venv/bin/python benches/instructions.py --checkout DIR   # another, its core in python/airtcp
-    .venv/bin/python benches/instructions.py --write after    # and put the table into README.md
-    .venv/bin/python benches/instructions.py Linux office     # lines that have one of these words
-    .venv/bin/python benches/instructions.py --profiled       # the core of `make wheel` beside it
-    .venv/bin/python benches/instructions.py --quotient       # 100 downloads over 10, by CPU time
+    .venv/bin/python benches/instructions.py --write after    # and update the table in README.md
+    .venv/bin/python benches/instructions.py Linux office     # only lines that contain a word
+    .venv/bin/python benches/instructions.py --profiled       # compare with `make wheel`
+    .venv/bin/python benches/instructions.py --quotient       # CPU time, 100 / 10 downloads
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ duration = "1 s"
 replications = 1
 """
 SEGMENTS = "tcp_segments"
-#: TCP segments, and the datagrams of UDP flows that have a rate.
+#: TCP segments, and the datagrams of UDP flows with a rate.
 PACKETS = "packets"
 LINUX = 'tcp = { preset = "linux" }'
 WIRED = 'path = [{ rate = "100 Mb/s", delay = "5 ms", queue = 100 }]'
@@ -82,7 +82,7 @@ IDLE = '[[stations]]\nname = "idle"\ncount = 1990'
 
 
 def floor(rows: int, columns: int, stations: int) -> str:
-    """A floor of cells that hear those around them, each with so many downloads over a wire."""
+    """Return a floor of cells that hear their neighbors, each with downloads over a wired link."""
     places = [(row, column) for row in range(rows) for column in range(columns)]
     heard = [
         [f"c{one}", f"c{other}"]
@@ -118,24 +118,24 @@ replications = 1
 """
 
 
-#: The twin of a scenario of downloads: what other flows there are stays.
+#: Turns the downloads of a scenario into uploads; other flows stay.
 UPLOADS = {"flows.laptop.direction": "upload"}
 OFFICE = Path("benches/scenarios/office-ax.toml")
 
 
 class Case(NamedTuple):
-    """A line of the table: a scenario file, or its text, and a count of the outcome or PACKETS."""
+    """A row of the table: a scenario file or its text, and the outcome's counter or PACKETS."""
 
     name: str
     scenario: str | Path
     counted: str = "mac_exchanges"
-    #: Keys that are changed, by their paths.
+    #: Changed keys by path.
     changes: Mapping[str, str] = {}
-    #: A part of the seconds of others is enough.
+    #: Fraction of the default run length.
     part: int = 1
 
     def of(self, lengths_s: tuple[int, int]) -> tuple[int, int]:
-        """The lengths of its two runs, where those of others are so long."""
+        """Return the lengths of its two runs, given the default lengths."""
         short, long = lengths_s
         return short // self.part, long // self.part
 
@@ -152,7 +152,7 @@ CASES = (
         "mac_attempts",
     ),
     Case("20 flows, EDCA, SACK", Path("benches/scenarios/categories-20.toml")),
-    # Each MPDU carries one TCP segment, or one datagram.
+    # Each MPDU carries one TCP segment or one datagram.
     Case(
         "1 download over 802.11ax, per MPDU", Path("benches/scenarios/download-ax.toml"), SEGMENTS
     ),
@@ -181,29 +181,29 @@ CASES = (
         UPLOADS,
     ),
     Case("office with uploads, per MPDU", OFFICE, PACKETS, UPLOADS),
-    # Cells that hear some others.
+    # Cells that hear some of the others.
     Case("three cells in a row", Path("python/airtcp/examples/three-cells.toml")),
     Case("20 cells of 10 downloads", floor(4, 5, 10), part=10),
 )
 
-#: Simulated seconds of the two runs whose difference counts, of instructions and of CPU time; of
-#: what is counted by segments a tenth, for there are many more of them.
+#: Simulated seconds of the shorter and the longer run, for instructions and for CPU time. Scenarios
+#: counted by segments run for a tenth, since segments are more frequent.
 COUNTED_S = (20, 220)
 TIMED_S = (60, 660)
 ROUNDS = 9
 
-#: Of the quotient of two lines, which is a median over rounds.
+#: Run lengths for the ratio of two rows, which is a median over rounds.
 QUOTIENT_S = (60, 2460)
 QUOTIENT_ROUNDS = 15
 MANY_AND_FEW = ("100 downloads", "10 downloads")
 
-#: Shorter ones, by which a profile is judged.
+#: Shorter run lengths, for judging a profile.
 BESIDE_S = (20, 80)
 
-#: The folder into which `make wheel` unpacks what it has built.
+#: Folder into which `make wheel` unpacks the wheel.
 WHEEL = "out/wheel"
 
-#: A process that has nothing but the core: file of the core, scenario, seconds, what is counted.
+#: Program that runs only the core. Arguments: core file, scenario, seconds, counter.
 #: Prints the count and the CPU time in seconds.
 RUN = """
 import importlib.util, json, sys, time
@@ -228,21 +228,21 @@ print(counts[sys.argv[4]], spent)
 
 
 class Timed(NamedTuple):
-    """Of a short and a long run: how much was counted, and the CPU seconds."""
+    """Counts and CPU seconds of a short and a long run."""
 
     short: tuple[int, float]
     long: tuple[int, float]
 
 
 def cpu_ns(rounds: list[Timed]) -> float:
-    """CPU nanoseconds for what is counted, from the fastest run of each length."""
+    """Return CPU nanoseconds per counted event, from the fastest run of each length."""
     (few, _), (many, _) = rounds[0]
     spent = min(one.long[1] for one in rounds) - min(one.short[1] for one in rounds)
     return 1e9 * spent / (many - few)
 
 
 def python(root: Path, arguments: list[str], tool: list[str] | None = None) -> str:
-    """Run Python with the airtcp of a checkout, and return what it prints; exits if it fails."""
+    """Run Python with a checkout's airtcp, and return its output; exit if it fails."""
     environment = os.environ | {"PYTHONPATH": str(root / "python"), "PYTHONHASHSEED": "0"}
     command = [*(tool or []), sys.executable, *arguments]
     finished = subprocess.run(command, env=environment, capture_output=True, text=True)
@@ -252,14 +252,14 @@ def python(root: Path, arguments: list[str], tool: list[str] | None = None) -> s
 
 
 def resolved_form(root: Path, scenario: Path, changes: Mapping[str, str] = {}) -> str:
-    """Return the resolved form of a changed scenario, as the airtcp of a checkout has it."""
+    """Return the resolved form of a changed scenario, as a checkout's airtcp resolves it."""
     code = "airtcp.load(sys.argv[1]).vary(json.loads(sys.argv[2])).to_json()"
     code = f"import airtcp, json, sys; print({code})"
     return python(root, ["-c", code, str(scenario), json.dumps(dict(changes))])
 
 
 class Checkout:
-    """A built airtcp."""
+    """A checkout with a built airtcp."""
 
     def __init__(self, root: Path, packages: str = "python") -> None:
         cores = sorted((root / packages / "airtcp").glob("_core*.so"))
@@ -269,11 +269,11 @@ class Checkout:
         self.root, self.core = root, cores[0]
 
     def has(self, case: Case) -> bool:
-        """Whether it has the scenario: one of long ago lacks some of today's."""
+        """Return True if it has the scenario; old checkouts lack some."""
         return isinstance(case.scenario, str) or (self.root / case.scenario).is_file()
 
     def resolved(self, case: Case, work: Path) -> Path:
-        """The resolved form of a scenario, as this airtcp has it."""
+        """Return the resolved form of a scenario, as this airtcp resolves it."""
         path = work / "case.toml"
         if isinstance(case.scenario, Path):
             path = self.root / case.scenario
@@ -284,7 +284,7 @@ class Checkout:
         return resolved
 
     def timed(self, resolved: Path, counted: str, lengths_s: tuple[int, int] = TIMED_S) -> Timed:
-        """A run of each length."""
+        """Time one run of each length."""
         short, long = (
             self._run(resolved, seconds(length, counted), counted) for length in lengths_s
         )
@@ -293,7 +293,7 @@ class Checkout:
     def instructions(
         self, resolved: Path, counted: str, lengths_s: tuple[int, int] = COUNTED_S
     ) -> float:
-        """Instructions for what is counted, by two runs of these lengths."""
+        """Return the instructions per counted event, from two runs of these lengths."""
         (few, short), (many, long) = (
             self._counted(resolved, seconds(length, counted), counted) for length in lengths_s
         )
@@ -318,12 +318,12 @@ class Checkout:
 
 
 def seconds(length: int, counted: str) -> int:
-    """How long a run is in which this is counted."""
+    """Return the run length for this counter in seconds."""
     return length // 10 if counted in (SEGMENTS, PACKETS) else length
 
 
 def bare_loop() -> Path:
-    """The program of the bare contention loop, built."""
+    """Build the bare contention loop, and return the program."""
     program = ROOT / "target" / "bare_contention"
     program.parent.mkdir(exist_ok=True)
     source = HERE / "bare_contention.rs"
@@ -332,7 +332,7 @@ def bare_loop() -> Path:
 
 
 def table(checkout: Checkout, cases: Sequence[Case]) -> str:
-    """The measured table, in Markdown, of the cases whose scenarios `checkout` has."""
+    """Return the Markdown table of the cases whose scenarios `checkout` has."""
     bare = bare_loop()
     cases = [case for case in cases if checkout.has(case)]
     floor = float("inf")
@@ -367,9 +367,9 @@ def table(checkout: Checkout, cases: Sequence[Case]) -> str:
 
 
 def quotient(checkout: Checkout) -> float:
-    """The CPU time of an exchange of many connections over that of few, without set-up.
+    """Return the CPU time per exchange of many connections over that of few, without set-up.
 
-    The median over rounds, in each of which both are run one after the other.
+    This is the median over rounds; each round runs both, one after the other.
     """
     cases = [next(case for case in CASES if case.name == name) for name in MANY_AND_FEW]
     with tempfile.TemporaryDirectory() as work:
@@ -385,7 +385,7 @@ def quotient(checkout: Checkout) -> float:
 
 
 def beside(plain: Checkout, profiled: Checkout, cases: Sequence[Case]) -> tuple[str, list[str]]:
-    """The table of a core without and with a profile, and the lines that take more with it."""
+    """Return a table without and with a profile, and the names of rows that the profile slows."""
     lines = ["| MAC exchange of | instructions | with the profile | |", "| --- | --- | --- | --- |"]
     more = []
     for case in cases:
@@ -403,14 +403,18 @@ def beside(plain: Checkout, profiled: Checkout, cases: Sequence[Case]) -> tuple[
 
 
 def main() -> None:
-    """Measure, print, and write if asked to; status 1 if a line takes more with a profile."""
+    """Measure, print, and write if asked; exit status 1 if the profile slows a row."""
     parser = argparse.ArgumentParser(description="Count the instructions of a MAC exchange")
-    parser.add_argument("--checkout", type=Path, default=ROOT, help="whose built core is measured")
-    parser.add_argument("--write", metavar="NAME", help="the table of README.md to replace")
+    parser.add_argument(
+        "--checkout", type=Path, default=ROOT, help="checkout whose built core is measured"
+    )
+    parser.add_argument("--write", metavar="NAME", help="table to update in README.md")
     other = parser.add_mutually_exclusive_group()
-    other.add_argument("--profiled", action="store_true", help="beside the core of `make wheel`")
-    other.add_argument("--quotient", action="store_true", help="100 downloads over 10 alone")
-    parser.add_argument("names", nargs="*", help="only lines whose name contains one of these")
+    other.add_argument(
+        "--profiled", action="store_true", help="compare with the core of `make wheel`"
+    )
+    other.add_argument("--quotient", action="store_true", help="only 100 downloads over 10")
+    parser.add_argument("names", nargs="*", help="only rows whose name contains one of these")
     args = parser.parse_args()
     cases = [
         case for case in CASES if not args.names or any(name in case.name for name in args.names)

@@ -1,9 +1,9 @@
-"""Measures how fast the models answer, and holds them to what a slider needs.
+"""Measure how fast the models respond, and check them against the budget of a slider.
 
-Python and its libraries are loaded before the clock starts.
+Python and its libraries are loaded before timing starts.
 
     .venv/bin/python benches/models.py           # measure and print; status 1 if over budget
-    .venv/bin/python benches/models.py --write   # and replace the table of benches/README.md
+    .venv/bin/python benches/models.py --write   # and update benches/README.md
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from run import ROOT, best_seconds
 
 
 class Call(NamedTuple):
-    """What is called, and how many milliseconds it may take."""
+    """A call and its budget in milliseconds."""
 
     name: str
     budget_ms: float
@@ -36,7 +36,7 @@ class Call(NamedTuple):
 
 
 def calls() -> list[Call]:
-    """One vectorised call each, and `predict` on every example."""
+    """Return one vectorized call of each model, and `predict` on every example."""
     table, corrected = miorandi.Parameters.table_1(), miorandi.CORRECTED
     few, many = np.linspace(1.0, 200.0, 10_000), np.linspace(1.0, 1000.0, 10_000)
     stations, times = np.arange(1, 201), np.linspace(0.0, 40.0, 200)
@@ -92,9 +92,9 @@ def _predict(path: Path) -> Call:
 
 
 def main() -> None:
-    """Measure, print, and write if asked to."""
-    parser = argparse.ArgumentParser(description="Measure how fast the models are")
-    parser.add_argument("--write", action="store_true", help="replace the table in README.md")
+    """Measure, print, and with `--write` update the README."""
+    parser = argparse.ArgumentParser(description="Measure the speed of the models")
+    parser.add_argument("--write", action="store_true", help="update the table in README.md")
     write = parser.parse_args().write
     load = os.getloadavg()[0]
     lines = ["| what | measured | budget |", "| --- | --- | --- |"]

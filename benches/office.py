@@ -1,15 +1,15 @@
-"""airtcp beside ns-3 in an office: laptops that browse with Linux's TCP, and people in a call.
+"""Compare airtcp with ns-3 in an office: laptops that browse over Linux TCP, and calls.
 
-The scenario is `scenarios/office-ax.toml`, and for ns-3 `validation/ns3/office.cc`: 802.11ax at
-80 MHz and MCS 9, 40 laptops that read pages one after another, ten calls each way, FQ-CoDel at the
-access point, a wire. TCP is each simulator's own of CUBIC, SACK and timestamps: ns-3's recovers by
-proportional rate reduction, airtcp's by RACK. CPU time, user and system, of a longer run less that
-of a shorter one, so that neither set-up nor warm-up counts, in turns; and what both say of the
-pages, whose sizes and pauses they draw for themselves.
+The scenarios are `scenarios/office-ax.toml` and, for ns-3, `validation/ns3/office.cc`: 802.11ax at
+80 MHz and MCS 9, 40 laptops that load pages one after another, ten two-way calls, FQ-CoDel at the
+access point, and a wired link. Each simulator uses its own TCP with CUBIC, SACK and timestamps:
+ns-3 recovers by proportional rate reduction, airtcp by RACK. CPU time (user and system) is that of
+a longer run minus that of a shorter one, which removes set-up and warm-up; runs alternate. The
+page metrics are compared too; each simulator draws its own page sizes and think times.
 
     sh validation/ns3/build.sh
     .venv/bin/python benches/office.py            # minutes
-    .venv/bin/python benches/office.py --write    # and put the table into README.md
+    .venv/bin/python benches/office.py --write    # and update the table in README.md
 """
 
 from __future__ import annotations
@@ -30,38 +30,38 @@ from side_by_side import child
 NS3 = ROOT / "validation" / "ns3" / "office"
 #: Simulated seconds of the shorter run, after the warm-up.
 SHORT_S = 1
-#: airtcp is measured for so many times as long, and simulates so many replications for what it
-#: says.
+#: Factor by which airtcp's runs are longer, and the number of replications for its
+#: metrics.
 LONGER, REPLICATIONS = 20, 40
 
 
 def ns3(run: int, measured_s: int) -> tuple[dict[str, float], float]:
-    """Run ns-3, and return what it says and its CPU seconds."""
+    """Run ns-3, and return its metrics and its CPU seconds."""
     said, cpu_s = child([str(NS3), f"--seconds={measured_s}", f"--run={run}"])
     answer: dict[str, float] = json.loads(said)
     return answer, cpu_s
 
 
 def told(interval: Interval, scale: float, digits: int) -> str:
-    """The mean of several runs and the half width of its interval."""
+    """Return the mean of several runs and the half width of its confidence interval."""
     assert interval.mean is not None
     assert interval.half_width is not None
     return f"{interval.mean / scale:.{digits}f} ± {interval.half_width / scale:.{digits}f}"
 
 
 def main() -> None:
-    """Measure, print, and replace the table if asked to."""
-    parser = argparse.ArgumentParser(description="Measure airtcp beside ns-3 in an office")
-    parser.add_argument("--seconds", type=int, default=10, help="simulated time of a run of ns-3")
-    parser.add_argument("--runs", type=int, default=3, help="runs of ns-3")
-    parser.add_argument("--write", action="store_true", help="replace the table of README.md")
+    """Measure, print, and with `--write` update the README."""
+    parser = argparse.ArgumentParser(description="Compare airtcp with ns-3 in an office")
+    parser.add_argument("--seconds", type=int, default=10, help="simulated seconds of an ns-3 run")
+    parser.add_argument("--runs", type=int, default=3, help="number of ns-3 runs")
+    parser.add_argument("--write", action="store_true", help="update the table in README.md")
     args = parser.parse_args()
     if not NS3.exists():
         sys.exit("ns-3's office is not here: sh validation/ns3/build.sh")
     load = os.getloadavg()[0]
     checkout = Checkout(ROOT)
     case = next(one for one in CASES if one.scenario == OFFICE and not one.changes)
-    # Lengths are those of instructions.py, which takes a share of them for what is frequent.
+    # `instructions.py` sets the lengths: a fraction for frequent events.
     shares = 100 // seconds(100, case.counted)
     lengths = (shares * SHORT_S, shares * (SHORT_S + LONGER * args.seconds))
     theirs: list[dict[str, float]] = []

@@ -1,7 +1,7 @@
-"""Measures the CPU time of `airtcp plan` of the guide's cafe with remedies, beside another version.
+"""Measure the CPU time of `airtcp plan` with remedies for the guide's cafe, in two versions.
 
-Versions take turns, each in a process of its own, so that what imports take counts. A version is a
-checkout whose core has been built.
+Versions alternate, each in its own process, so import time counts. A version is a checkout with a
+built core.
 
     .venv/bin/python benches/plan.py                          # this one
     .venv/bin/python benches/plan.py CHECKOUT --seeds 1 2 3   # this one and another, in turns
@@ -42,7 +42,7 @@ print(json.dumps({
 
 
 def measured(checkout: Path, seed: int) -> dict[str, Any]:
-    """Asks a version, and returns what it said and took."""
+    """Run a version, and return its result and cost."""
     case = CASES["cafe"]
     done = subprocess.run(
         [sys.executable, "-c", _ASKED],
@@ -57,15 +57,15 @@ def measured(checkout: Path, seed: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure by seeds, in turns, and print a line for each and the quotient of all."""
+    """Measure each seed with alternating versions; print a line per seed and the overall ratio."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("other", nargs="?", type=Path, help="a checkout of another version")
+    parser.add_argument("other", nargs="?", type=Path, help="a checkout to compare with")
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
-    parser.add_argument("--rounds", type=int, default=1, help="of which the least counts")
+    parser.add_argument("--rounds", type=int, default=1, help="rounds; the minimum counts")
     options = parser.parse_args()
     checkouts = [HERE] if options.other is None else [options.other.resolve(), HERE]
     for checkout in checkouts:
-        # Modules are compiled once, not by the first that is measured.
+        # Compile modules before measuring, so that the first version does not pay for it.
         subprocess.run([sys.executable, "-m", "compileall", "-q", checkout / "python"], check=True)
     total_s = dict.fromkeys(checkouts, 0.0)
     for seed in options.seeds:

@@ -1,4 +1,4 @@
-"""Measures what algorithms in Python cost beside the core's own: CPU time a call.
+"""Measure the extra CPU time per call of algorithms in Python compared with the core's own.
 
 python benches/plugins.py
 """
@@ -47,7 +47,7 @@ PLAIN = {
 }
 AGGREGATED = {"standard": "802.11n", "scheduler": 'scheduler = "round-robin"', "duration": "30 s"}
 REPEATED = 5
-#: A kind, the twin's base and registration, words of both scenarios, of the twin's, methods.
+#: Kind; the twin's base class and registration; TOML of both scenarios and of the twin's; methods.
 KINDS: tuple[tuple[str, Any, Callable[..., str], dict[str, str], dict[str, str], Any], ...] = (
     (
         "congestion control", airtcp.congestion.Reno, airtcp.congestion.register,
@@ -69,7 +69,7 @@ KINDS: tuple[tuple[str, Any, Callable[..., str], dict[str, str], dict[str, str],
 
 
 def counted(base: type, methods: tuple[str, ...], run: Callable[[], Any]) -> int:
-    """The calls of these methods while `run` runs."""
+    """Count the calls of these methods while `run` runs."""
     calls = 0
 
     def counting(plain: Any) -> Any:
@@ -90,7 +90,7 @@ def counted(base: type, methods: tuple[str, ...], run: Callable[[], Any]) -> int
 
 
 def seconds(words: dict[str, str], repeated: int = REPEATED) -> float:
-    """The least CPU time of a run with these algorithms."""
+    """Return the minimum CPU time of a run with these algorithms."""
     core = _core.Simulation(loads(TEXT.format(**PLAIN | words)).to_json())
     took = []
     for _ in range(repeated):
@@ -101,7 +101,7 @@ def seconds(words: dict[str, str], repeated: int = REPEATED) -> float:
 
 
 def main() -> None:
-    """Prints a row for each kind."""
+    """Print a row for each kind."""
     print("| in Python | calls | core (s) | Python (s) | us a call more |")
     print("| --- | ---: | ---: | ---: | ---: |")
     for kind, base, register, scenario, ours, methods in KINDS:

@@ -1,4 +1,4 @@
-"""Puts what was measured into `benches/README.md` or another page, where marks say whose it is."""
+"""Write measurements into `benches/README.md` or another page, between their markers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ README = Path(__file__).with_name("README.md")
 
 
 def replace(name: str, text: str, page: Path = README) -> None:
-    """Replace what stands between the marks of the table `name`; exits if there is none."""
+    """Replace the text between the markers of the table `name`; exit if there are none."""
     begins, ends = f"<!-- {name}: begins -->", f"<!-- {name}: ends -->"
     before, found, rest = page.read_text(encoding="utf-8").partition(begins)
     _, end, after = rest.partition(ends)
@@ -20,7 +20,7 @@ def replace(name: str, text: str, page: Path = README) -> None:
 
 
 def processor() -> str:
-    """The processor's name as the system gives it."""
+    """Return the processor's name as the system reports it."""
     for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
         if line.startswith("model name"):
             return line.partition(":")[2].strip()

@@ -1,15 +1,15 @@
 """Measure the CPU time of each item of `airtcp reproduce --quick`, on one core.
 
-An item alone costs what it computes and what it takes from the store, where another item may have
-put it; all of them together cost each simulation once. Beside other load a second of CPU time does
-less, up to half as much: a yardstick, ten endless downloads, is timed before each item, and its
-median stands below the table. Items of the testbed are left out: they take real time.
+An item counts with the simulations that it reads from the store; together, the items run each
+simulation once. On a busy machine, a CPU second does up to 50 % less work. A yardstick (ten endless
+downloads) is therefore timed before each item, and its median is printed below the table. Items of
+the testbed are left out, because they run in real time.
 
     .venv/bin/python benches/reproduce.py FOLDER              # all, into an empty folder
     .venv/bin/python benches/reproduce.py FOLDER --seed 7 H.fig1 L
     .venv/bin/python benches/reproduce.py FOLDER --write      # the same, and the table in README.md
 
-What a folder has, is not made again, so a measurement that was interrupted goes on.
+Existing results in the folder are kept, so an interrupted measurement resumes.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from airtcp_papers.common.store import Store
 
 HERE: Final = Path(__file__).parent
 README: Final = HERE / "README.md"
-#: CPU time within which a quick item is to be made, and all of them, s.
+#: CPU time limits of a quick item and of all items, s.
 OF_ITEM_S: Final = 60.0
 OF_ALL_S: Final = 600.0
-#: The table shows these many.
+#: Rows of the table.
 SHOWN: Final = 12
 
 
 class Costs:
-    """The CPU time of each answer of the store, by its key, and of each item."""
+    """Log the CPU time of each stored result, by its key, and of each item."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -51,7 +51,7 @@ class Costs:
         self.fetched = 0.0
 
     def watch(self) -> None:
-        """Note what each answer costs when it is computed, and what one from the store had cost."""
+        """Log the cost of each result; for results from the store, their original cost."""
         plain = Store.answer
 
         def answer(store: Store, key: str, compute: Callable[[], Any]) -> Any:
@@ -73,7 +73,7 @@ class Costs:
         Store.answer = answer  # type: ignore[method-assign, assignment]
 
     def measure(self, name: str, settings: Settings, out: Path) -> None:
-        """Make an item and keep its costs."""
+        """Make an item and record its costs."""
         self.yardsticks.append(yardstick_ns())
         self.fetched, began = 0.0, time.process_time()
         (made,) = make([catalogue.items()[name]], settings, out)
@@ -90,7 +90,7 @@ class Costs:
 
 
 def yardstick_ns() -> float:
-    """Time a MAC exchange of ten endless downloads, ns, which `run.py` does in quiet."""
+    """Time a MAC exchange of ten endless downloads in ns (on an idle machine: `run.py`)."""
     scenario = load(HERE / "scenarios" / "downloads-10.toml").with_run(replications=1)
     spent = []
     for _ in range(3):
@@ -101,7 +101,7 @@ def yardstick_ns() -> float:
 
 
 def table(costs: Costs) -> str:
-    """Show the dearest items and the sum of all."""
+    """Format the most expensive items and the sum of all."""
     dearest = sorted(costs.items.items(), key=lambda one: -one[1]["alone_s"])
     rows = [f"| {name} | {one['alone_s']:.0f} s |" for name, one in dearest[:SHOWN]]
     whole = sum(one["spent_s"] for one in costs.items.values())
@@ -111,10 +111,10 @@ def table(costs: Costs) -> str:
 
 
 def main() -> None:
-    """Measure."""
+    """Measure, print, and with `--write` update the README."""
     ask = argparse.ArgumentParser(description=__doc__)
     ask.add_argument("folder", type=Path)
-    ask.add_argument("items", nargs="*", help="items or papers; all without any")
+    ask.add_argument("items", nargs="*", help="items or papers (default: all)")
     ask.add_argument("--seed", type=int)
     ask.add_argument("--write", action="store_true")
     asked = ask.parse_intermixed_args()

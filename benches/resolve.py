@@ -1,6 +1,6 @@
-"""Writes the resolved forms of the benchmarks' scenarios, which Rust's benchmark and tests read.
+"""Write the resolved forms of the benchmark scenarios, which Rust's benchmark and tests read.
 
-They have every key as it is declared now, and are no part of git: `make build` writes them after a
+They contain every key as declared now and are not kept in git. `make build` rewrites them after a
 change of keys.
 
     .venv/bin/python benches/resolve.py

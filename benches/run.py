@@ -1,11 +1,11 @@
-"""Measures how fast airtcp is, and writes what came out into benches/README.md.
+"""Measure how fast airtcp is, and write the results into benches/README.md.
 
-Contains what is measured and how. Whole runs of the core are timed here, the models in `models.py`.
-ns-2 runs next to airtcp in the same call if it is installed, so that the ratio means something on
-any machine.
+Contains the measurements of whole runs of the core; those of the models are in `models.py`.
+ns-2 runs next to airtcp in the same call if it is installed, so the ratio is comparable across
+machines.
 
     make bench                               # measure and print
-    .venv/bin/python benches/run.py --write  # and replace the table of benches/README.md
+    .venv/bin/python benches/run.py --write  # and update benches/README.md
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 SCENARIOS = HERE / "scenarios"
 
-#: Runs of the core that are timed: name, scenario, what is counted, and its unit.
+#: Timed runs of the core: name, scenario, counted event, and its unit.
 RUNS = (
     ("10 endless downloads", "downloads-10", "mac_exchanges", "exchange"),
     ("10 active of 2000 stations", "downloads-10-of-2000", "mac_exchanges", "exchange"),
@@ -43,7 +43,7 @@ Row = tuple[str, str, str]
 
 
 def best_seconds(call: Callable[[], object], repeats: int = 9) -> float:
-    """The least wall time of several calls: noise only ever adds."""
+    """Return the minimum wall time of several calls, since noise only adds."""
     times = []
     for _ in range(repeats):
         begin = time.perf_counter()
@@ -61,7 +61,7 @@ def rust_rows() -> list[Row]:
 
 
 def core_cpu(name: str, counted: str, repeats: int = 5) -> float:
-    """CPU nanoseconds of the core for one of what is counted, one thread, best of some."""
+    """Return the core's CPU nanoseconds per counted event on one thread, best of several runs."""
     from airtcp import _core, scenario
 
     simulation = _core.Simulation(scenario.load(SCENARIOS / f"{name}.toml").to_json())
@@ -75,7 +75,7 @@ def core_cpu(name: str, counted: str, repeats: int = 5) -> float:
 
 
 def ns2_rows() -> list[Row]:
-    """Ten downloads in ns-2 and in airtcp, one after the other."""
+    """Run ten downloads in ns-2 and then in airtcp."""
     if shutil.which("ns") is None:
         return [("ns-2 beside airtcp", "not measured", "ns-2 is not installed (apt install ns2)")]
     ours = core_cpu("downloads-10", "mac_exchanges")
@@ -95,7 +95,7 @@ def ns2_rows() -> list[Row]:
 
 
 def memory_row() -> Row:
-    """Peak memory of a process that simulates the 2000 stations."""
+    """Return the peak memory of a process that simulates 2000 stations."""
     code = (
         "import sys; from airtcp import _core; from pathlib import Path;"
         "_core.Simulation(Path(sys.argv[1]).read_text()).run(1, 0, _core.RunControl())"
@@ -108,7 +108,7 @@ def memory_row() -> Row:
 
 
 def measure() -> list[Row]:
-    """All rows. Memory comes first, for the peak of all children is what the system tells."""
+    """Return all rows. Memory comes first: the system reports the peak of all child processes."""
     return [memory_row(), *rust_rows(), *ns2_rows()]
 
 
@@ -119,9 +119,9 @@ def as_table(rows: list[Row]) -> str:
 
 
 def main() -> None:
-    """Measure, print, and write if asked to."""
-    parser = argparse.ArgumentParser(description="Measure how fast airtcp is")
-    parser.add_argument("--write", action="store_true", help="replace the table in README.md")
+    """Measure, print, and with `--write` update the README."""
+    parser = argparse.ArgumentParser(description="Measure the speed of airtcp")
+    parser.add_argument("--write", action="store_true", help="update the table in README.md")
     write = parser.parse_args().write
     load = os.getloadavg()[0]
     rows = measure()

@@ -1,15 +1,15 @@
-"""airtcp beside ns-3 over several cells: three in a row with a download each, 20 of ten downloads.
+"""Compare airtcp with ns-3 on several cells: three in a row, and 20 of ten downloads each.
 
-ns-3 is `validation/ns3/cells.cc`; airtcp plays the floors of `instructions.py` with ns-3's rules
-and the TCP of the rows in `validation/cells`. CPU time, user and system, of a longer run less that
-of a shorter one, so that neither set-up nor warm-up counts, in turns; and what both say of the
-cells, those that are alike by symmetry together. Intervals are over independent runs of ns-3, of
-three at least, and over replications of airtcp as long as those: parts of one run of cells that
-starve are correlated. A single run of ns-3 is told by whether it lies among airtcp's.
+ns-3 runs `validation/ns3/cells.cc`; airtcp runs the floors of `instructions.py` with ns-3's rules
+and the TCP settings of `validation/cells`. CPU time (user and system) is that of a longer run minus
+that of a shorter one, which removes set-up and warm-up; runs alternate. Goodputs are compared too;
+cells that are equivalent by symmetry are averaged. Confidence intervals are over independent runs
+of ns-3 (at least three) and over equally long replications of airtcp, because parts of one run of
+starving cells are correlated. A single run of ns-3 is checked against the range of airtcp's runs.
 
     sh validation/ns3/build.sh
     .venv/bin/python benches/several_cells.py            # minutes
-    .venv/bin/python benches/several_cells.py --write    # and put the table into README.md
+    .venv/bin/python benches/several_cells.py --write    # and update the table in README.md
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from readme import processor, replace
 from side_by_side import child
 
 NS3 = ROOT / "validation" / "ns3" / "cells"
-#: Seconds after which airtcp is measured, and for how long: the shorter run, and the longer.
+#: Warm-up of airtcp in seconds, and the measured seconds of its shorter and longer run.
 WARMUP_S, OURS_S = 2, (10, 110)
-#: Of 41 runs alike the last lies among the others in 39 cases of 41.
+#: Of 41 equally distributed runs, the last lies among the others in 39 cases of 41.
 REPLICATIONS = 40
-#: Of fewer runs of ns-3 there is no interval.
+#: Fewer runs of ns-3 give no confidence interval.
 ENOUGH = 3
-#: Transfers begin so far apart in ns-3, and anywhere in so much time for each in airtcp.
+#: Offset between flow starts in ns-3, and the range of random starts per flow in airtcp.
 APART_MS = 10
 
 TCP = {
@@ -54,7 +54,7 @@ TCP = {
 
 
 class Floor(NamedTuple):
-    """A floor, and for how many seconds ns-3 is measured: the shorter run, and the longer."""
+    """A floor, and the measured seconds of ns-3's shorter and longer run."""
 
     name: str
     rows: int
@@ -65,7 +65,7 @@ class Floor(NamedTuple):
 
 
 class Said(NamedTuple):
-    """The goodput of each cell in each run, in Mb/s, and the CPU seconds of a simulated second."""
+    """Goodput of each cell in each run in Mb/s, and CPU seconds per simulated second."""
 
     theirs: list[list[float]]
     mine: list[list[float]]
@@ -80,7 +80,7 @@ FLOORS = (
 
 
 def scenario(of: Floor, duration_s: float, replications: int) -> Scenario:
-    """The floor as airtcp plays it beside ns-3."""
+    """Return the floor as airtcp runs it for the comparison."""
     one = loads(floor(of.rows, of.columns, of.stations))
     cells = range(of.rows * of.columns)
     return one.vary(
@@ -107,7 +107,7 @@ def scenario(of: Floor, duration_s: float, replications: int) -> Scenario:
 
 
 def ns3(of: Floor, measured_s: float, run: int) -> tuple[list[float], float]:
-    """The goodput of each cell in ns-3 in Mb/s, and the CPU seconds."""
+    """Return the goodput of each cell in ns-3 in Mb/s, and the CPU seconds."""
     said, cpu_s = child(
         [
             str(NS3),
@@ -123,12 +123,12 @@ def ns3(of: Floor, measured_s: float, run: int) -> tuple[list[float], float]:
 
 
 def ours(of: Floor, measured_s: float) -> float:
-    """The CPU seconds of a run of airtcp, without those of each cell alone."""
+    """Return the CPU seconds of a run of airtcp without per-flow results."""
     return airtcp.simulate(scenario(of, measured_s, 1)).simulation.cpu_s
 
 
 def measure(of: Floor) -> Said:
-    """Run both in turns."""
+    """Run both simulators alternately."""
     short, long = of.theirs_s
     theirs: list[list[float]] = []
     theirs_s, mine_s = [], []
@@ -144,7 +144,7 @@ def measure(of: Floor) -> Said:
 
 
 def alike(of: Floor) -> dict[str, list[int]]:
-    """The cells by their row and column as counted from the nearest edge."""
+    """Group the cells by row and column, counted from the nearest edge."""
     found: dict[str, list[int]] = {}
     for row in range(of.rows):
         for column in range(of.columns):
@@ -155,19 +155,19 @@ def alike(of: Floor) -> dict[str, list[int]]:
 
 
 def means(cells: Sequence[int], runs: Sequence[Sequence[float]]) -> list[float]:
-    """The mean of some cells in each run."""
+    """Return the mean over some cells in each run."""
     return [fmean(run[cell] for cell in cells) for run in runs]
 
 
 def mean_of(runs: Sequence[float]) -> str:
-    """The mean of runs, and its half width where there are enough."""
+    """Return the mean of runs, and its half width if there are enough runs."""
     if len(runs) < ENOUGH:
         return f"{fmean(runs):.2f}"
     return told(student_interval(runs), 1.0, 2)
 
 
 def agrees(theirs: Sequence[float], mine: Sequence[float]) -> bool:
-    """Tell whether the means agree within their intervals, or a single run lies among airtcp's."""
+    """Return True if the means agree within their intervals, or one run lies among airtcp's."""
     if len(theirs) < ENOUGH:
         return all(min(mine) <= one <= max(mine) for one in theirs)
     a, b = student_interval(theirs), student_interval(mine)
@@ -179,7 +179,7 @@ def agrees(theirs: Sequence[float], mine: Sequence[float]) -> bool:
 
 
 def rows(of: Floor, said: Said) -> list[str]:
-    """The rows of a floor."""
+    """Return the table rows of a floor."""
     return [
         f"| **{of.name}**: CPU time of a simulated second | {said.theirs_s:.2f} s "
         f"| {1e3 * said.mine_s:.2f} ms | **{said.theirs_s / said.mine_s:.0f} times** |",
@@ -192,7 +192,7 @@ def rows(of: Floor, said: Said) -> list[str]:
 
 
 def verdict(of: Floor, said: Said) -> str:
-    """The number of groups of a floor that agree."""
+    """Return how many groups of a floor agree."""
     groups = alike(of).values()
     agreed = sum(agrees(means(one, said.theirs), means(one, said.mine)) for one in groups)
     how = (
@@ -204,7 +204,7 @@ def verdict(of: Floor, said: Said) -> str:
 
 
 def table(said: Sequence[Said], load: float) -> str:
-    """The rows of all floors, and their verdicts below."""
+    """Return the rows of all floors, followed by their verdicts."""
     lengths = ", ".join(f"{of.runs} x {of.theirs_s[1]:.0f} s" for of in FLOORS)
     what = f"Runs of ns-3: {lengths}; of airtcp {REPLICATIONS}, as long"
     lines = ["| floor | ns-3 | airtcp | |", "| --- | --- | --- | --- |"]
@@ -214,9 +214,9 @@ def table(said: Sequence[Said], load: float) -> str:
 
 
 def main() -> None:
-    """Measure, print, and replace the table if asked to."""
-    parser = argparse.ArgumentParser(description="Measure airtcp beside ns-3 over several cells")
-    parser.add_argument("--write", action="store_true", help="replace the table of README.md")
+    """Measure, print, and with `--write` update the README."""
+    parser = argparse.ArgumentParser(description="Compare airtcp with ns-3 on several cells")
+    parser.add_argument("--write", action="store_true", help="update the table in README.md")
     args = parser.parse_args()
     if not NS3.exists():
         sys.exit("ns-3's cells are not here: sh validation/ns3/build.sh")

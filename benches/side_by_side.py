@@ -1,15 +1,15 @@
-"""airtcp beside ns-2 and ns-3 on 20 points of one grid: what they say, and how long they take.
+"""Compare the goodput and speed of airtcp with ns-2 and ns-3 on 20 points of one grid.
 
 Downloads of 1 to 20 stations. Each peer simulates each point by its own script; airtcp simulates
-the same cell under the rules of that peer, as a sweep, store and all included. CPU time, user and
-system, for a simulated second. One run of a peer has no interval: what it is apart from airtcp's
-interval is chance of its own, too.
+the same cell under that peer's rules as a sweep, including its store. CPU time is user and system
+time per simulated second. A single run of a peer has no confidence interval, so part of each
+difference is the random variation of that run.
 
     apt-get install ns2; sh validation/ns3/build.sh          # the peers
     .venv/bin/python benches/side_by_side.py                 # both; minutes
     .venv/bin/python benches/side_by_side.py --peers ns-2 --write
 
-Status 1 if ns-2 takes less than 100 times as long as airtcp, ns-3 less than 1000 times.
+Exit status 1 if ns-2 takes less than 100 times as long as airtcp, ns-3 less than 1000 times.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ NS3_WARMUP_S = 5
 
 @dataclass(frozen=True)
 class Peer:
-    """A peer: its cell as airtcp has it, the group that varies, its point, and what is claimed."""
+    """A peer: its cell in airtcp, the varied group, its runner, and the required speed ratio."""
 
     cell: Callable[[int], Scenario]
     group: str
@@ -65,7 +65,7 @@ def spent(who: int) -> float:
 
 
 def child(command: list[str]) -> tuple[str, float]:
-    """What a command says, and its CPU time."""
+    """Return a command's output and its CPU time."""
     before = spent(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -87,7 +87,7 @@ def ns2_cell(seconds: int) -> Scenario:
 
 
 def ns2_point(stations: int, seconds: int) -> tuple[float, float]:
-    """Goodput of a run, with its trace; CPU time of one as long without."""
+    """Return the goodput of a traced run, and the CPU time of an equally long untraced one."""
     folder = VALIDATION / "ns2"
     options = [f"--stations={stations}", f"--window={WINDOW}"]
     point = [f"--warmup={WARMUP_S}", f"--duration={seconds}", "--seeds=2"]
@@ -133,7 +133,7 @@ PEERS = {
 
 
 def swept(peer: Peer, seconds: int, store: Path) -> tuple[Results, float]:
-    """All points in airtcp, and the CPU time for a simulated second of one of them."""
+    """Sweep all points in airtcp, and return the CPU time per simulated second of each."""
     axes = {f"stations.{peer.group}.count": list(STATIONS)}
     before = spent(resource.RUSAGE_SELF)
     done = execute(sweep_of(peer.cell(seconds), axes), store, crew=LocalCrew(1))
@@ -143,9 +143,9 @@ def swept(peer: Peer, seconds: int, store: Path) -> tuple[Results, float]:
 
 
 def compared(name: str, peer: Peer, seconds: int) -> tuple[list[str], float]:
-    """The rows of a peer, and how many times as long it takes."""
+    """Return the rows of a peer, and the ratio of CPU times."""
     with tempfile.TemporaryDirectory() as folder:
-        # Imports are paid for before.
+        # Import before timing starts.
         swept(peer, 1, Path(folder) / "first")
         ours, ours_s = swept(peer, seconds, Path(folder) / "store")
     column = ours.table[f"stations.{peer.group}.count"].to_pylist()
@@ -177,11 +177,11 @@ def compared(name: str, peer: Peer, seconds: int) -> tuple[list[str], float]:
 
 
 def main() -> None:
-    """Run, print, and replace the table if asked to."""
+    """Measure, print, and with `--write` update the README."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peers", nargs="+", choices=PEERS, default=list(PEERS))
-    parser.add_argument("--seconds", type=int, default=20, help="measured time of a point")
-    parser.add_argument("--write", action="store_true", help="replace the table of the README")
+    parser.add_argument("--seconds", type=int, default=20, help="measured seconds per point")
+    parser.add_argument("--write", action="store_true", help="update the table in the README")
     arguments = parser.parse_args()
     for name, there, how in (
         ("ns-2", shutil.which("ns"), "apt-get install ns2"),

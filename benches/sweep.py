@@ -1,14 +1,13 @@
-"""Measures a sweep of 10,000 small points: what one costs beyond the core, what a second core does.
+"""Measure a sweep of 10,000 small points: overhead per point, and speedup on a second core.
 
-CPU time, user and system, is of this process and of those beside it. What a second core does is
-said by the clock, the best of several rounds in which one core and two take turns, and beside it
-what the core alone gains by a second one in the same rounds: on a machine that others use too, no
-sweep gains more than that. Independent of these others is what must happen before the first chunk
-and after the last one, which is for one core alone: with it, Amdahl's law says what two cores would
-do if nobody else used them.
+CPU time (user and system) covers this process and its workers. The speedup is wall time, the best
+of several rounds that alternate between one core and two. The speedup of the core alone in the
+same rounds is printed next to it: on a shared machine, it bounds that of the sweep. Independent of
+other load is the CPU time before the first chunk and after the last one, which uses one core only.
+With it, Amdahl's law gives the speedup of two idle cores.
 
     .venv/bin/python benches/sweep.py            # measure and print; status 1 if over budget
-    .venv/bin/python benches/sweep.py --write    # and replace the table of benches/README.md
+    .venv/bin/python benches/sweep.py --write    # and update benches/README.md
     .venv/bin/python benches/sweep.py --points 2000
 """
 
@@ -70,10 +69,9 @@ QUESTION = """
 
 @dataclass(frozen=True)
 class Spent:
-    """Seconds of a sweep: by the clock, of the processors, and of these what only one can do.
+    """Seconds of a sweep: wall time, CPU time, and the CPU time that only one core can spend.
 
-    `kept` of those by the clock its threads were kept from a processor by others; where several
-    work at a time, it is the mean over them.
+    `kept` is the wall time for which its threads waited for a processor, averaged over workers.
     """
 
     wall: float
@@ -83,20 +81,20 @@ class Spent:
 
 
 def drawn(points: Points, most: int = 2000) -> list[str]:
-    """The resolved forms of some points."""
+    """Draw points, and return their resolved forms."""
     numbers = random.Random(1).sample(range(len(points)), min(most, len(points)))
     return [points.json(number) for number in numbers]
 
 
 def core(texts: Sequence[str]) -> None:
-    """What the core does for a run of each: parse, run, give the metrics."""
+    """Run each form in the core: parse, run, return the metrics."""
     names, control = list(metric_names()), _core.RunControl()
     for text in texts:
         _core.Simulation(text).run_metrics(1, 0, control, names)
 
 
 def clocked(texts: Sequence[str], threads: int) -> float:
-    """By the clock, what the core takes for all of these on so many threads."""
+    """Return the wall time of the core for these runs on `threads` threads."""
     each = [
         threading.Thread(target=core, args=(texts[first::threads],)) for first in range(threads)
     ]
@@ -109,32 +107,32 @@ def clocked(texts: Sequence[str], threads: int) -> float:
 
 
 def spent() -> float:
-    """CPU time of this process, and of those beside it that have ended."""
+    """Return the CPU time of this process and of its finished children."""
     usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 def delays() -> dict[int, float]:
-    """How long each thread of this process has waited for a processor, as Linux counts it."""
+    """Return how long each thread of this process has waited for a processor, by Linux's counter."""
     files = Path("/proc/self/task").glob("*/schedstat")
     return {int(file.parent.name): 1e-9 * int(file.read_text().split()[1]) for file in files}
 
 
 class Watched(LocalCrew):
-    """The crew of sweeps, which knows when it was asked first: planning has ended then."""
+    """The worker pool of sweeps, which records its first request: planning ends there."""
 
     asked: float | None = None
     before: Mapping[int, float]
 
     def more(self, hired: int, work: Work, ended: Ended) -> list[Worker]:
-        """The same as all have."""
+        """Note the time of the first request, then hire workers as usual."""
         if self.asked is None:
             self.asked, self.before = spent(), delays()
         return super().more(hired, work, ended)
 
 
 def sweep(points: int, threads: int, store: Path) -> Spent:
-    """What a sweep takes."""
+    """Measure a sweep."""
     axes = {**AXES, "run.seed": {"from": 1, "to": points // 20, "step": 1}}
     crew, last, now = Watched(threads), 0.0, delays()
 
@@ -154,16 +152,16 @@ def sweep(points: int, threads: int, store: Path) -> Spent:
 
 
 def pin(processors: set[int]) -> None:
-    """Have all threads of this process on these processors."""
+    """Pin all threads of this process to these processors."""
     for task in Path("/proc/self/task").iterdir():
-        # Those of the sweep before may just be at their end.
+        # Threads of the previous sweep may just be ending.
         with suppress(ProcessLookupError):
             os.sched_setaffinity(int(task.name), processors)
 
 
 @contextmanager
 def one_core() -> Iterator[None]:
-    """One of the processors, and no other."""
+    """Run on one processor only."""
     allowed = os.sched_getaffinity(0)
     pin({min(allowed)})
     try:
@@ -173,17 +171,17 @@ def one_core() -> Iterator[None]:
 
 
 def main() -> None:
-    """Measure, print, and replace the table if asked to."""
+    """Measure, print, and with `--write` update the README."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="replace the table of the README")
+    parser.add_argument("--write", action="store_true", help="update the table in the README")
     parser.add_argument("--points", type=int, default=10_000)
-    parser.add_argument("--turns", type=int, default=5, help="of which the best counts")
+    parser.add_argument("--turns", type=int, default=5, help="rounds; the best counts")
     arguments = parser.parse_args()
     points = arguments.points
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        # Imports are paid for once, before anything is measured.
+        # Import everything before timing starts.
         sweep(40, 1, folder / "first")
         seeds = {"run.seed": {"from": 1, "to": points // 20, "step": 1}}
         texts = drawn(points_of(sweep_of(loads(SCENARIO), {**AXES, **seeds})))
@@ -231,7 +229,7 @@ def main() -> None:
     if arguments.write:
         machine = f"{points:,} points, {os.cpu_count()} cores of {processor()}, load {load:.1f}."
         replace("sweep", f"{machine}\n\n{table}")
-    # By the clock, others decide.
+    # Wall time depends on other load.
     if beyond > 5.0 or size > 50e6 or query > 1.0:
         sys.exit(f"Over budget (load {load:.1f})")
 

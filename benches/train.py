@@ -1,10 +1,10 @@
-"""Runs all that is measured here, for the profile of the core with which wheels are built.
+"""Run all benchmark scenarios to train the profile with which wheels are built.
 
-`maturin build --pgo` calls this with the core that counts its own branches (`pgo-command` in
-pyproject.toml; `make wheel`). Lines of instructions.py and fq_codel.py come first, each for as long
-as it is measured. A function that never runs is taken for a cold one, which is made small instead
-of fast: so the scenarios of `make same`, which have every feature, run as well, with traces and
-captures; and the flow-level simulator.
+`maturin build --pgo` calls this with an instrumented core (`pgo-command` in pyproject.toml; `make
+wheel`). The rows of instructions.py and fq_codel.py come first, each for its measured length. The
+compiler optimizes functions that never run for size, not speed. Therefore the scenarios of `make
+same`, which use every feature, run as well, with traces and captures, and so does the flow-level
+simulator.
 
     python benches/train.py      # 8 s of a processor with any other core
 """
@@ -30,12 +30,12 @@ import scenarios
 
 ROOT = Path(__file__).parents[1]
 
-#: Jobs of the flow-level simulator, of each law of sizes.
+#: Jobs of the flow-level simulator for each size distribution.
 JOBS = 200_000
 
 
 def measured(work: Path) -> Iterator[str]:
-    """Lists the resolved forms of what is measured, with the lengths of the longer runs."""
+    """Return the resolved forms of the benchmark scenarios, with the lengths of the longer runs."""
     path = work / "line.toml"
     for case in instructions.CASES:
         written = case.scenario
@@ -56,7 +56,7 @@ def measured(work: Path) -> Iterator[str]:
 
 
 def lasting(resolved: str, seconds: int) -> str:
-    """Return a resolved form whose run has another length."""
+    """Return a resolved form with another run length."""
     scenario = json.loads(resolved)
     scenario["run"]["duration_ns"] = seconds * 10**9
     return json.dumps(scenario)
@@ -64,7 +64,9 @@ def lasting(resolved: str, seconds: int) -> str:
 
 def main() -> None:
     """Run everything."""
-    argparse.ArgumentParser(description="Run what is measured, for a profile").parse_args()
+    argparse.ArgumentParser(
+        description="Run the benchmark scenarios to train a profile"
+    ).parse_args()
     control = _core.RunControl()
     with tempfile.TemporaryDirectory() as scratch:
         work = Path(scratch)

@@ -1,15 +1,15 @@
-"""The walk of a frame and its ACK: the functions that a TCP segment passes, from a profile.
+"""Count the functions that a TCP segment and its ACK pass through, from a profile.
 
-One station downloads over 802.11b, from a FIFO, with an ACK for each segment. The core is built
-from a copy of its source in which no function may be inlined, callgrind counts calls in two
-lengths of that run, and the difference belongs to segments alone. A *hop* is a function of the
-core that is called for each segment of a kind (data or ACK) and does something: not an operator,
-and not a look at a few values (a function that takes fewer than `A_LOOK` instructions in the build
-without optimisation, with all that it calls).
+One station downloads over 802.11b from a FIFO, with an ACK for each segment. The core is built
+from a copy of its source with inlining disabled. Callgrind counts the calls of two run lengths,
+and their difference is the cost of the segments. A *hop* is a function of the core that is called
+for each segment of a kind (data or ACK) and does some work. Operators are not hops, nor are
+accessors: functions that take fewer than `A_LOOK` instructions in the unoptimized build, callees
+included.
 
     .venv/bin/python benches/walk.py                  # this checkout
     .venv/bin/python benches/walk.py --checkout DIR   # the source of another
-    .venv/bin/python benches/walk.py --all            # the looks, too
+    .venv/bin/python benches/walk.py --all            # accessors, too
 
 Needs valgrind and cargo.
 """
@@ -50,7 +50,7 @@ duration = "1 s"
 replications = 1
 """
 
-#: A program that runs a resolved scenario.
+#: Program that runs a resolved scenario.
 PROGRAM = """
 //! Runs a resolved scenario.
 fn main() {
@@ -67,26 +67,26 @@ CRATES = ("airtcp_kernel", "airtcp_tcp", "airtcp_wlan", "airtcp_net", "airtcp_si
 #: Simulated seconds of the two runs.
 LENGTHS_S = (4, 12)
 
-#: Instructions, without optimisation, below which a function is a look, with all that it calls: by
-#: it 76 hops are found at commit cae1ff7, where 75 were counted by hand.
+#: Functions below this many unoptimized instructions, callees included, are accessors. With this
+#: limit commit cae1ff7 has 76 hops; 75 were counted by hand.
 A_LOOK = 50
 
-#: The least number of calls for a TCP segment (data or ACK): half of them are of one kind.
+#: Minimum calls per TCP segment (data or ACK); half of the segments are of one kind.
 OFTEN = 0.45
 
 
 class Function(NamedTuple):
-    """A function of the core with what it is called for a segment."""
+    """A function of the core, with its calls and instructions per segment."""
 
     name: str
     file: str
     calls: float
-    #: A call takes so many, with all that it calls.
+    #: Instructions per call, callees included.
     instructions: float
 
 
 class Profile(NamedTuple):
-    """A run as callgrind counted it: of each function calls, their instructions, and the file."""
+    """A callgrind profile: calls, their instructions, and the source file of each function."""
 
     segments: int
     calls: Counter[str]
@@ -95,7 +95,7 @@ class Profile(NamedTuple):
 
 
 def copied(checkout: Path, to: Path) -> None:
-    """Copies the source of the core, in which no function may be inlined."""
+    """Copy the source of the core, and disable inlining in it."""
     shutil.copytree(checkout / "crates", to / "crates", dirs_exist_ok=True)
     for name in ("Cargo.toml", "Cargo.lock"):
         shutil.copy(checkout / name, to)
@@ -110,14 +110,14 @@ def copied(checkout: Path, to: Path) -> None:
 
 
 def built(source: Path) -> Path:
-    """The program, built from this source without optimisation."""
+    """Build the program from this source without optimization."""
     command = ["cargo", "build", "--quiet", "--package", "airtcp-sim", "--example", "walk"]
     subprocess.run(command, cwd=source, check=True, env=os.environ | {"RUSTFLAGS": "-Copt-level=0"})
     return source / "target" / "debug" / "examples" / "walk"
 
 
 def resolved(checkout: Path, seconds: int, work: Path) -> Path:
-    """The resolved form of the scenario, as this airtcp has it."""
+    """Return the resolved form of the scenario, as this airtcp resolves it."""
     written, path = work / "walk.toml", work / "walk.json"
     written.write_text(SCENARIO.replace('"1 s"', f'"{seconds} s"'), encoding="utf-8")
     path.write_text(resolved_form(checkout, written), encoding="utf-8")
@@ -125,7 +125,7 @@ def resolved(checkout: Path, seconds: int, work: Path) -> Path:
 
 
 def profiled(program: Path, scenario: Path, work: Path) -> Profile:
-    """The calls of a run."""
+    """Run the program under callgrind and return the profile."""
     out = work / "callgrind.out"
     tool = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", "--log-file=/dev/null"]
     finished = subprocess.run(
@@ -135,7 +135,7 @@ def profiled(program: Path, scenario: Path, work: Path) -> Profile:
 
 
 def read(text: str, segments: int) -> Profile:
-    """Reads callgrind's format, with names that are written once and numbered."""
+    """Read callgrind's format, which writes each name once and numbers it."""
     names: dict[str, str] = {}
     paths: dict[str, str] = {}
 
@@ -170,17 +170,17 @@ def read(text: str, segments: int) -> Profile:
 
 
 def is_of_core(name: str) -> bool:
-    """Tell whether a function is one of the core's own, or of a trait that the core implements."""
+    """Return True if a function belongs to the core, or to a trait that the core implements."""
     return any(crate in name.split("(")[0].split(" as ")[0] for crate in CRATES)
 
 
 def is_operator(name: str) -> bool:
-    """Tell whether a function is an operator, a conversion or a comparison: of a trait of std."""
+    """Return True if a function is an operator, conversion or comparison from a trait of std."""
     return OPERATOR.search(name) is not None
 
 
 def plain(name: str) -> str:
-    """The name of a function without its hash, type arguments and closures."""
+    """Return the name of a function without its hash, type arguments and closures."""
     name = re.sub(r"::h[0-9a-f]{16}$", "", name)
     name = re.sub(r"(::\{\{closure\}\}|::\{closure[^}]*\})+.*$", "", name)
     trait = re.match(r"<(.+?)(<.*>)? as (.+?)(<.*>)?>::(\w+)", name)
@@ -196,14 +196,14 @@ OPERATOR = re.compile(r"as (std|core)::|core::ops|PartialEq|PartialOrd")
 
 
 def hops(short: Profile, long: Profile) -> list[Function]:
-    """The functions of the core that are called for a segment, the most frequent first."""
+    """Return the functions of the core that are called for a segment, most frequent first."""
     segments = long.segments - short.segments
     calls: Counter[str] = Counter()
     instructions: Counter[str] = Counter()
     files: dict[str, str] = {}
     for name in long.calls:
         if is_of_core(name) and not is_operator(name) and "{closure" not in name:
-            # A function with several types counts once.
+            # A generic function counts once.
             calls[plain(name)] += long.calls[name] - short.calls[name]
             instructions[plain(name)] += long.instructions[name] - short.instructions[name]
             files[plain(name)] = long.files.get(name, "?")
@@ -216,15 +216,19 @@ def hops(short: Profile, long: Profile) -> list[Function]:
 
 
 def is_look(function: Function) -> bool:
-    """Tell whether a function only looks at a few values."""
+    """Return True if a function is an accessor."""
     return function.instructions < A_LOOK
 
 
 def main() -> None:
-    """Count and print."""
-    parser = argparse.ArgumentParser(description="Count the functions that a segment passes")
-    parser.add_argument("--checkout", type=Path, default=ROOT, help="whose source is built")
-    parser.add_argument("--all", action="store_true", help="looks at a few values, too")
+    """Count hops and print them."""
+    parser = argparse.ArgumentParser(
+        description="Count the functions that a segment passes through"
+    )
+    parser.add_argument(
+        "--checkout", type=Path, default=ROOT, help="checkout whose source is built"
+    )
+    parser.add_argument("--all", action="store_true", help="include accessors")
     args = parser.parse_args()
     checkout = args.checkout.resolve()
     source = ROOT / "target" / "walk"

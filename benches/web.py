@@ -1,11 +1,11 @@
-"""Measures the page of `airtcp web` under load and abuse, on the machine that also asks.
+"""Measure the page of `airtcp web` under load and abuse, with server and clients on one machine.
 
-The server runs as people start it; 20 pages are 20 clients that ask what a page asks and give up
-what a newer move has overtaken, since 20 browsers would measure themselves; paint and sliders of
-one page are measured in Chromium, where there is one.
+The server runs with its defaults. Twenty client threads send the requests of 20 pages, and cancel
+those that a newer slider position replaces; 20 browsers would mostly measure themselves. Paint and
+slider times of one page are measured in Chromium, if it is installed.
 
     .venv/bin/python benches/web.py            # measure and print; status 1 if over budget
-    .venv/bin/python benches/web.py --write    # and replace the table of benches/README.md
+    .venv/bin/python benches/web.py --write    # and update benches/README.md
     .venv/bin/python benches/web.py --seconds 20
 """
 
@@ -35,20 +35,20 @@ from serving import LONG, QUICK, Web, ended, started
 PAGES = 20
 RUNS_AT_ONCE = 50
 EXAMPLES = ("web-hotspot", "persistent-downloads", "office-uploads", "home-wifi6")
-#: Of the queue and of the runs under way, as `airtcp web` has them by itself.
+#: Queue and running simulations, by default of `airtcp web`.
 QUEUE, WORKERS = 20, 2
 
-#: A measured value as text, its budget, and whether it is kept.
+#: A measured value as text, its budget, and whether it meets the budget.
 Row = tuple[str, str, str, bool]
 
 
 class Client:
-    """Moves the sliders of a page, of which the newest position wins."""
+    """A client that moves the sliders of a page; the newest position wins."""
 
     def __init__(self, web: Web, number: int) -> None:
         self.chance = random.Random(number)
         self.http = httpx.AsyncClient(base_url=web.url, timeout=60)
-        # No two pages look at the same scenario: nothing is known from another one.
+        # Each page has its own scenario, so no result is cached.
         self.source: dict[str, Any] = {
             "example": EXAMPLES[number % len(EXAMPLES)],
             "changes": {"run.seed": number + 1},
@@ -61,13 +61,13 @@ class Client:
         self.failures: list[str] = []
 
     async def begin(self) -> None:
-        """The page is opened: what can be moved."""
+        """Open the page and find its sliders."""
         told = (await self.http.post("api/scenario", json={"source": self.source})).json()
         self.axis = told["axes"][0]
         self.sliders = [one for one in told["fields"] if one["kind"] == "stops" and one["axis"]]
 
     def move(self) -> None:
-        """A slider is moved; half of the time it is the one under the curve."""
+        """Move a slider; in half of the cases, the one whose curve is shown."""
         for task in self.asking:
             self.overtaken += not task.done()
             task.cancel()
@@ -88,12 +88,12 @@ class Client:
         ]
 
     async def answer(self, moved: float) -> None:
-        """What the models say, which is what one looks at."""
+        """Request the estimate of the models."""
         if await self.ask("api/predict", {"source": self.source}):
             self.answers.append(time.perf_counter() - moved)
 
     async def rest(self) -> None:
-        """The scenario's own words and controls, then the curve."""
+        """Request the scenario's text and controls, then the curve."""
         if not await self.ask("api/scenario", {"source": self.source}):
             return
         values = [one["value"] for one in self.axis["options"] if one["number"] is not None]
@@ -106,14 +106,14 @@ class Client:
         except httpx.HTTPError as error:
             self.failures.append(repr(error))
             return False
-        # Some positions of several sliders are no scenario: that is an answer, too.
+        # Some combinations of sliders are invalid; an error message is a valid response.
         if response.status_code not in (200, 422):
             self.failures.append(f"{path}: {response.status_code} {response.text[:200]}")
         return response.status_code == 200
 
 
 async def sliders(web: Web, seconds: float) -> list[Row]:
-    """So many pages, each moving a slider once a second."""
+    """Run `pages` pages, each moving a slider once a second."""
     clients = [Client(web, number) for number in range(PAGES)]
     await asyncio.gather(*(one.begin() for one in clients))
 
@@ -142,7 +142,7 @@ async def sliders(web: Web, seconds: float) -> list[Row]:
 
 
 def memory_mib(web: Web) -> float:
-    """The memory that the server and its workers hold, by proportional set size."""
+    """Return the memory of the server and its workers, by proportional set size."""
     total = 0
     for pid in (web.process.pid, *web.workers("models"), *web.workers("runs")):
         try:
@@ -154,11 +154,11 @@ def memory_mib(web: Web) -> float:
 
 
 def abuse(web: Web) -> list[Row]:
-    """Many runs at once, and a worker that is killed."""
+    """Start many runs at once, and kill a worker."""
     before = memory_mib(web)
 
     def asked_with(seed: int) -> dict[str, Any]:
-        # Alike they would be one run.
+        # Identical requests would share one run.
         changes = LONG | {"run.seed": seed + 1}
         return {"kind": "run", "source": {"example": "saturated-stations", "changes": changes}}
 
@@ -196,7 +196,7 @@ def abuse(web: Web) -> list[Row]:
     ]  # fmt: skip
 
 
-#: Moves a slider as a person does, and tells after how many milliseconds the next answer is there.
+#: Move a slider as a person does, and return the milliseconds until the next response.
 MOVED = """async ([path, value]) => {
   const input = document.querySelector(`.controls [data-path="${path}"]`);
   const first = document.querySelector(".first");
@@ -214,7 +214,7 @@ MOVED = """async ([path, value]) => {
 
 
 def browser(web: Web) -> list[Row]:
-    """One page in Chromium: its paint, its first answer, its verdict, and its sliders."""
+    """Measure one page in Chromium: its paint, first response, decision, and sliders."""
     chromium = shutil.which("chromium")
     if chromium is None:
         return [("one page in a browser", "not measured", "chromium is not here", True)]
@@ -251,7 +251,7 @@ def browser(web: Web) -> list[Row]:
         for _ in range(24):
             path, most = chance.choice(sliders)
             answered = page.evaluate(MOVED, [path, chance.randrange(most + 1)])
-            # A slider that is set to its own value changes nothing.
+            # Setting a slider to its current value changes nothing.
             if answered is not None:
                 answers.append(answered / 1e3)
         opened.close()
@@ -269,9 +269,9 @@ def browser(web: Web) -> list[Row]:
 
 
 def main() -> None:
-    """Measure, print, and replace the table if asked to."""
+    """Measure, print, and with `--write` update the README."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="replace the table of the README")
+    parser.add_argument("--write", action="store_true", help="update the table in the README")
     parser.add_argument("--seconds", type=float, default=60.0)
     arguments = parser.parse_args()
     load = os.getloadavg()[0]
