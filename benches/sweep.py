@@ -113,7 +113,7 @@ def spent() -> float:
 
 
 def delays() -> dict[int, float]:
-    """Return how long each thread of this process has waited for a processor, by Linux's counter."""
+    """Return how long each thread of this process has waited for a processor (schedstat)."""
     files = Path("/proc/self/task").glob("*/schedstat")
     return {int(file.parent.name): 1e-9 * int(file.read_text().split()[1]) for file in files}
 
