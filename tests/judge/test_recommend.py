@@ -13,6 +13,7 @@ from typing import Any
 import airtcp
 import pytest
 from airtcp.judge import decide as deciding
+from airtcp.judge import recommend as recommending
 from airtcp.judge.decide import MOST, SURELY, Times, _longer, _next, decide, first_times
 from airtcp.judge.outcome import outcome_of
 from airtcp.judge.race import cost
@@ -285,6 +286,52 @@ def test_a_run_without_targets_goes_on_until_windows_are_steady() -> None:
     # After 20 s, the first length, the download still has half more than in steady state.
     assert found.scenario.run.duration_ns > 20e9
     assert found.simulation.steadiness is None
+
+
+@pytest.mark.parametrize(
+    ("trials", "best", "listed"),
+    [
+        # Changes by name: cost, effect, and whether more targets are met. The race ranks them so.
+        ({"a": ("setting", "no gain", False), "b": ("setting", "helps", True)}, "b", "ba"),
+        (
+            {
+                "a": ("setting", "helps", True),
+                "b": ("setting", "costs others", False),
+                "c": ("hardware", "helps", True),
+            },
+            "a",
+            "acb",
+        ),
+        # A purchase comes before a setting that only brings targets nearer.
+        ({"a": ("setting", "helps", False), "b": ("hardware", "helps", True)}, "b", "ba"),
+        ({"a": ("setting", "harms", False), "b": ("setting", "no gain", False)}, None, "ba"),
+        (dict.fromkeys("abcdefghi", ("setting", "no gain", False)), None, "abcdefgh"),
+    ],
+)
+def test_the_list_begins_with_the_recommendation(trials, best, listed, monkeypatch):
+    standings: dict[str, Any] = {"": None}
+    for name, (cost_of, word, more) in trials.items():
+        outcome = SimpleNamespace(meets_more=lambda _, more=more: more)
+        standings[name] = SimpleNamespace(name=name, cost=cost_of, word=word, outcome=outcome)
+    base = SimpleNamespace(outcome=None)
+    race: Any = SimpleNamespace(
+        standings=standings, bases=dict.fromkeys(trials, base), final=list(trials), left_out=[]
+    )
+    race.ranked = lambda: [standings[name] for name in trials]
+    race.run = race.challenge = lambda _: None
+    race.buy = lambda: None
+    for name, value in (("causes", ()), ("fixes", ()), ("odds", 0.9)):
+        monkeypatch.setattr(recommending, name, lambda *_, value=value: value)
+    monkeypatch.setattr(recommending, "_word", lambda standing, _: standing.word)
+    advising: Any = object.__new__(recommending._Advising)
+    advising._candidates, advising._budget, advising._unfit = [], 1.0, ()
+    advising._now = SimpleNamespace(counted=(0, 1, 0))
+    advising._trial = lambda _, one: SimpleNamespace(name=one.name, cost=one.cost, outcome=one.word)
+
+    advice = advising._raced(race)
+
+    assert "".join(one.name for one in advice.trials) == listed
+    assert (advice.recommended and advice.recommended.name) == best
 
 
 def laptop(name: str, count: int, traffic: str) -> dict[str, Any]:
