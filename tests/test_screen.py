@@ -1,16 +1,19 @@
 """The screen of `run`: the decision first; every table fits the width; targets and groups agree."""
 
+from io import StringIO
 from typing import Any
 
 import airtcp
 import pytest
 from airtcp.conditions import read_condition
+from airtcp.document import Column, Table, terminal
 from airtcp.messages import run as messages
 from airtcp.messages import words
 from airtcp.results.verdict import Judged, State, Target, Verdict
 from airtcp.scenario import loads
 from airtcp.stats import Interval
 from bases import CALLS, cell
+from rich.console import Console
 
 OFFICE = (
     """
@@ -107,3 +110,24 @@ def test_starved_flows_are_named_where_the_mean_hides_them() -> None:
     assert found.targets[0].interval.mean > 100e3
     assert found.targets[0].state == "fails"
     assert len(list(messages.starvation(found, result))) == 1
+
+
+def test_long_names_of_a_table_that_begin_alike_are_told_apart() -> None:
+    """At 80 columns their ends do not fit, and what they share is left out."""
+    begin = "four times the channel width and calls of all stations in the"
+    names = [
+        f"1 {begin} voice category, TCP data in background",
+        f"2 {begin} video category, data in best effort",
+        "3 twice the channel width",
+    ]
+    rows = [(name, "5 of 7", "changes the traffic") for name in names]
+    columns = [Column("  change", least=44), Column("met", right=True), Column("costs", least=19)]
+    printed = StringIO()
+
+    terminal.show(Console(width=80, file=printed), [Table(columns, rows)])
+
+    lines = printed.getvalue().splitlines()[1:]
+    assert "…voice category" in lines[0]
+    assert "…video category" in lines[1]
+    assert names[2] in lines[2]
+    assert max(map(len, lines)) <= 80

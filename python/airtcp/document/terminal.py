@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
@@ -170,13 +170,22 @@ def _table(table: Table, width: int) -> Iterator[tuple[str, State]]:
 
 
 def _cut(names: Sequence[str], width: int) -> list[str]:
-    """Cut long names at their end, or in the middle if their beginnings are the same."""
-    cut = [name if len(name) <= width else f"{name[: width - 1]}…" for name in names]
-    begin = (width - 1) // 2
-    if len({_NUMBERED.sub("", one) for one in cut}) < len(set(names)):
-        end = width - 1 - begin
-        cut = [one if len(one) <= width else f"{one[:begin]}…{one[-end:]}" for one in names]
-    return cut
+    """Cut long names at their end, or leave out the beginning that they share."""
+
+    def cut(name: str) -> str:
+        return name if len(name) <= width else f"{name[: width - 1]}…"
+
+    told = [cut(name) for name in names]
+    if len({_NUMBERED.sub("", one) for one in told}) == len(set(names)):
+        return told
+    words = (_NUMBERED.sub("", name).split(" ") for name in names if len(name) > width)
+    same = takewhile(lambda each: len(set(each)) == 1, zip(*words, strict=False))
+    shared = "".join(f"{each[0]} " for each in same)
+    kept = shared[: width // 4].rstrip()
+    return [
+        one if len(one) <= width or not kept else cut(one.replace(shared, f"{kept}…", 1))
+        for one in names
+    ]
 
 
 def _foot(table: Table, width: int) -> Iterator[tuple[str, State]]:
