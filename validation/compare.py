@@ -1,6 +1,6 @@
-"""Print every stored row of the real ns-2 and ns-3 beside airtcp on the same point.
+"""Print every stored row of the real ns-2 and ns-3 next to airtcp at the same point.
 
-Exit status 1 if a row differs that docs/explanation/accuracy.md does not explain.
+Exit status 1 if a difference is not explained in docs/explanation/accuracy.md.
 
     .venv/bin/python validation/compare.py
 """

@@ -1,4 +1,4 @@
-"""The comparison of every model with simulations on a grid."""
+"""Compare every model with simulations on a grid."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Row:
 def rows_of(
     grid: Grid, points: Sequence[str] | None = None, *, replications: int | None = None
 ) -> tuple[dict[str, dict[str, Interval]], dict[str, list[Row]]]:
-    """Simulates the points and asks the models. Returns both by metric, sources best first."""
+    """Simulate the points and ask the models. Return both by metric, most accurate source first."""
     chosen = list(grid.points if points is None else points)
     simulated: dict[str, dict[str, Interval]] = {name: {} for name in grid.metrics}
     differences: dict[str, dict[str, dict[str, float]]] = {name: {} for name in grid.metrics}
@@ -40,7 +40,7 @@ def rows_of(
             for entry in said.get(name, []):
                 if interval.mean is None or isinstance(entry.value, list):
                     continue
-                # Nothing can be said in per cent of nothing: both are.
+                # A relative difference from zero is undefined: use the value itself.
                 off = entry.value / interval.mean - 1.0 if interval.mean else entry.value
                 differences[name].setdefault(entry.source, {})[point] = off
                 slack = (interval.half_width or 0.0) / interval.mean if interval.mean else 0.0

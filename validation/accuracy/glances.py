@@ -1,6 +1,6 @@
-"""Glances beside long runs of the same scenarios: the examples, an office, and random mixtures.
+"""Compare quick simulations with long runs of the examples, an office, and random mixtures.
 
-`nice -n 19 .venv/bin/python validation/accuracy/glances.py` makes the long runs again: an hour.
+`nice -n 19 .venv/bin/python validation/accuracy/glances.py` repeats the long runs (an hour).
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ METRICS: Final = (
 )
 OFFICE: Final = Path(__file__).parents[2] / "benches" / "scenarios" / "office-ax.toml"
 
-#: A long run judges an interval whose half width is at least so many times its own.
+#: A long run can judge an interval that is at least this many times as wide as its own.
 _JUDGES: Final = 5.0
-#: Replications of a long run, its seed, and how many times as long as a glance each is.
+#: Replications of a long run, its seed, and its length relative to a quick simulation.
 _REPLICATIONS: Final = 5
 _SEED: Final = 977
 _TIMES: Final = 50
-#: The parts of a long run that are warm-up, and the longest that it may be.
+#: The fraction of a long run that is warm-up, and the maximum warm-up.
 _WARMUP: Final = 0.2
 _LONGEST_S: Final = 50_000.0
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One metric of one scenario: the glance's interval, and the long run's mean and half width."""
+    """One metric of one scenario: the quick simulation's interval, and the long run's result."""
 
     name: str
     metric: str
@@ -58,7 +58,7 @@ class Point:
 
     @property
     def is_judged(self) -> bool:
-        """Tell whether there is an interval, and the long run knows better."""
+        """Return True if an interval exists and the long run is precise enough to judge it."""
         width = self.seen.half_width
         return (
             width is not None and self.half_width is not None and _JUDGES * self.half_width <= width
@@ -66,14 +66,14 @@ class Point:
 
     @property
     def holds(self) -> bool:
-        """Tell whether the interval has the long run's mean in it."""
+        """Return True if the interval contains the long run's mean."""
         assert self.seen.low is not None
         assert self.seen.high is not None
         return self.seen.low <= self.mean <= self.seen.high
 
 
 def scenarios() -> dict[str, ResolvedScenario]:
-    """All scenarios, by name."""
+    """Return all scenarios by name."""
     found: dict[str, ResolvedScenario] = {
         one.name: load(str(directory() / f"{one.name}.toml")) for one in examples()
     }
@@ -82,7 +82,7 @@ def scenarios() -> dict[str, ResolvedScenario]:
 
 
 def points(names: list[str] | None = None) -> Iterator[Point]:
-    """Look at scenarios, all with a long run by default, and set what is seen beside that."""
+    """Simulate scenarios quickly (default: all with a long run), and compare with the long runs."""
     stored = json.loads(STORED.read_text("utf-8"))
     for name, scenario in scenarios().items():
         if name not in (stored if names is None else names):
@@ -93,9 +93,9 @@ def points(names: list[str] | None = None) -> Iterator[Point]:
 
 
 def long_run(scenario: ResolvedScenario, stored: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Simulate a scenario for long: warm-up, measured time, and of each metric mean and width.
+    """Run a long simulation, and return warm-up, measured time, and each metric's mean and width.
 
-    Both times are those that are stored, if any are.
+    Stored values of both times take precedence.
     """
     if stored is None:
         duration_s = min(_LONGEST_S, _TIMES * glance(scenario).simulation.simulated_s)
@@ -121,14 +121,14 @@ def long_run(scenario: ResolvedScenario, stored: dict[str, Any] | None = None) -
 
 
 def main() -> None:
-    """Make and store all long runs."""
+    """Run and store all long runs."""
     stored = json.loads(STORED.read_text("utf-8")) if STORED.exists() else {}
     runs = {name: long_run(one, stored.get(name)) for name, one in scenarios().items()}
     STORED.write_text(written(runs), encoding="utf-8")
 
 
 def written(stored: dict[str, Any]) -> str:
-    """Write what is stored, a line for each scenario."""
+    """Write the stored runs, one scenario per line."""
     lines = (f"{json.dumps(name)}: {json.dumps(one)}" for name, one in stored.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
 

@@ -1,4 +1,4 @@
-"""The small grids of scenarios on which models are compared with simulations."""
+"""Define the small grids of scenarios on which models are compared with simulations."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from accuracy.scenarios import (
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A row of scenarios along one axis: `points` by the heads of their columns.
+    """A grid of scenarios along one axis: `points` by their column headings.
 
-    `why` has the reason for a source or, before that, for "source: metric".
+    `why` has the reason for the differences of a source, or of one metric ("source: metric").
     """
 
     axis: str

@@ -1,6 +1,6 @@
-"""Random scenarios that mix what closed forms keep apart: the web, bulk transfers, calls, FTP.
+"""Draw random scenarios that mix traffic beyond closed forms: web, bulk transfers, calls, FTP.
 
-A number gives the same scenario for ever.
+A number always gives the same scenario.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 _T = TypeVar("_T")
 
-#: How many scenarios the table of glances is made of.
+#: Number of scenarios in the table of quick simulations.
 MIXED: Final = 60
 
 _STANDARDS: Final = {
@@ -30,7 +30,7 @@ _STANDARDS: Final = {
         600.0,
     ),
 }
-#: About what a cell carries, in Mb/s, is the last entry above: loads are parts of it.
+#: The last entry above is the approximate capacity of a cell in Mb/s; loads are fractions of it.
 _LOADS: Final = (0.1, 0.3, 0.5)
 _DISCIPLINES: Final = ("fifo", "fifo", "fq-codel", "per-flow", "codel")
 _TCP: Final = (
@@ -43,7 +43,7 @@ _TCP: Final = (
 
 @dataclass(frozen=True, slots=True)
 class _Draw:
-    """Draws that stay the same with every version of Python: `random()` alone does."""
+    """Draws that do not depend on the version of Python: `random()` is the only source."""
 
     random: Random
 
@@ -55,7 +55,7 @@ class _Draw:
 
 
 def mixed(number: int) -> str:
-    """Write the scenario of this number: two to four kinds of flows over one cell."""
+    """Write the scenario with this number: two to four kinds of flows on one cell."""
     draw = _Draw(Random(f"mixed {number}"))
     name = draw.of(tuple(_STANDARDS))
     phy, rates, carries = _STANDARDS[name]
@@ -101,13 +101,13 @@ def _flows(kind: str, draw: _Draw, carries: float, tcp: str, over: str, rate: st
     size = f'{{ distribution = {law}, mean = "{kilobytes} kB"{more} }}'
     each_s = kilobytes * 8e-3 / carries
     if kind == "web":
-        # So many users that they would ask for a part of what the cell carries.
+        # Number of users whose demand is a fraction of the capacity.
         think_s = draw.of((2, 5, 15))
         count = min(40, max(2, round(draw.of(_LOADS) * think_s / each_s)))
         pause = f'{{ distribution = "exponential", mean = "{think_s} s" }}'
         app = f'{{ kind = "web", size = {size}, think_time = {pause}, request = "300 B" }}'
     else:
-        # Nobody waits: a cell that cannot carry them has no steady state.
+        # Open-loop sources: above the capacity of the cell there is no steady state.
         count = draw.whole(2, 10)
         pause_ms = 1e3 * count * each_s / draw.of((0.03, 0.08))
         pause = f'{{ distribution = "exponential", mean = "{pause_ms:.0f} ms" }}'

@@ -1,4 +1,4 @@
-"""The scenarios of the grids on which models are compared with simulations."""
+"""Define the scenarios of the grids on which models are compared with simulations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ _PHY = """
 standard = "802.11b"
 control_rate = "2 Mb/s"
 """
-#: The world of most models: a backoff before every frame, DIFS after collisions.
+#: The assumptions of most models: a backoff before every frame, DIFS after collisions.
 BARE = '[mac]\nrules = { preset = "bianchi" }\n'
 
 
@@ -25,7 +25,7 @@ def _group(name: str, count: int, rate: str = "11 Mb/s") -> str:
 def _flow(group: str, application: str, direction: str = "download", **keys: str) -> str:
     lines = [f'stations = "{group}"', f'direction = "{direction}"', f"application = {application}"]
     if '"bulk"' in application or '"saturated"' in application:
-        # Models are of what goes on for ever, and know no beginning.
+        # Models describe the steady state, not the start.
         lines.append('start_spread = "0 s"')
     lines += [f"{key} = {value}" for key, value in keys.items()]
     return "[[flows]]\n" + "\n".join(lines) + "\n"
@@ -54,7 +54,7 @@ def saturated(count: int, mac: str = "") -> str:
 
 
 def cell(standard: str, count: int, rate: str, application: str, **phy: int) -> str:
-    """Uploads in a cell of some standard, all its settings but these by default."""
+    """Uploads in a cell of some standard, with these settings as defaults."""
     text = f'[phy]\nstandard = "{standard}"\n'
     text += "".join(f"{key} = {value}\n" for key, value in phy.items())
     return text + _group("sta", count, rate) + _flow("sta", application, "upload") + _run(20, 4)

@@ -1,10 +1,10 @@
-"""Runs of twenty seconds beside long runs: what their intervals hold, and what Student's would.
+"""Compare 20-second runs with long runs: coverage of their intervals, and of Student's.
 
     nice -n 19 .venv/bin/python validation/accuracy/short_runs.py [--write]     # three minutes
 
-All replications of a run begin alike, and twenty seconds are short for deep queues and for windows
-of endless connections: their intervals are as narrow as if they were right. The scenarios and the
-long runs are those of glances.
+All replications of a run begin in the same state, and 20 s are short for deep queues and for the
+windows of endless connections, so plain intervals are too narrow. The scenarios and the long runs
+are those of glances.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ SEEDS: Final = (1, 2, 3)
 
 @dataclass
 class Tally:
-    """The runs that have a metric, and how many of these tell it in which way, and rightly.
+    """Counts of runs with a metric, by kind of result and by whether it is correct.
 
-    `student_holds` counts Student's intervals, of which each run has one; `intervals` and `bounds`
-    are what is told instead, where anything is.
+    `student_holds` counts Student's intervals that contain the mean; every run has one. `intervals`
+    and `bounds` count the results that airtcp reports instead.
     """
 
     runs: int = 0
@@ -46,7 +46,7 @@ class Tally:
     bounds_hold: int = 0
 
     def add(self, student: Interval, told: Interval, mean: float, doubt: float) -> None:
-        """Count a run beside the mean of a long one, which is known within a doubt."""
+        """Compare a run with the mean of a long run and its half width, and count it."""
         self.runs += 1
         self.student_holds += _holds(student, mean, doubt)
         if told.half_width is not None:
@@ -63,7 +63,7 @@ def _holds(told: Interval, mean: float, doubt: float) -> bool:
 
 
 def tallies() -> dict[str, Tally]:
-    """Simulate all scenarios with a long run, and count metric by metric."""
+    """Simulate all scenarios with a long run, and count by metric."""
     stored = json.loads(STORED.read_text("utf-8"))
     found = {metric: Tally() for metric in METRICS}
     for name, scenario in scenarios().items():
@@ -83,9 +83,9 @@ def tallies() -> dict[str, Tally]:
 
 
 def main() -> None:
-    """Count, print, and store what was counted if asked."""
-    parser = argparse.ArgumentParser(description="count what intervals of short runs hold")
-    parser.add_argument("--write", action="store_true", help=f"store it in {SHORT.name}")
+    """Count, print, and with `--write` store the counts."""
+    parser = argparse.ArgumentParser(description="measure the coverage of intervals of short runs")
+    parser.add_argument("--write", action="store_true", help=f"store the counts in {SHORT.name}")
     write = parser.parse_args().write
     found = {metric: asdict(one) for metric, one in tallies().items()}
     lines = ",\n".join(f"{json.dumps(metric)}: {json.dumps(one)}" for metric, one in found.items())

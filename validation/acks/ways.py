@@ -1,6 +1,6 @@
-"""The ways to have fewer TCP ACKs, or to send them first, on common random numbers.
+"""Compare methods that send fewer TCP ACKs, or send them first, on common random numbers.
 
-Every way has the same seeds, so that any difference is the way's.
+Every method has the same seeds, so any difference is due to the method.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ replications = {replications}
 seed = 1
 """
 
-#: TCP ACKs in AC_VO: AIFSN 2 and CW 3 to 7, one frame for an access; data contend as ever, by DIFS
+#: TCP ACKs in AC_VO: AIFSN 2 and CW 3 to 7, one frame per access. Data contend as before: by DIFS
 #: and CWmin or, in 802.11n, as in AC_BE.
 PRIORITY = """
 [mac]
@@ -61,7 +61,7 @@ AC_BE = { aifsn = %(aifsn)s, cw_min = %(cw_min)s, cw_max = 1023, txop_limit = "0
 #: AIFSN, CWmin and CWmax of the access point's data.
 DATA = {"802.11b": (2, 31, 1023), "802.11g": (2, 15, 1023), "802.11n": (3, 15, 63)}
 
-#: The ways, and their additions to TCP, to the queues, to the MAC.
+#: The methods, and their additions to TCP, to the queues, and to the MAC.
 BASE = "an ACK for every two segments"
 WAYS: Mapping[str, tuple[str, str, str]] = {
     BASE: ("", "", ""),
@@ -76,13 +76,13 @@ WAYS: Mapping[str, tuple[str, str, str]] = {
 }
 
 
-#: The sender of most comparisons, and another.
+#: The sender of most comparisons, and an alternative.
 SACK = 'variant = "sack"'
 BBR = 'congestion = "bbr"'
 
 
 def written(standard: str, direction: str, count: int, way: str, sender: str = SACK) -> str:
-    """Writes the scenario of a way, as a file would have it."""
+    """Return the scenario of a method in the format of a scenario file."""
     tcp, queue, mac = WAYS[way]
     if mac:
         mac %= dict(zip(("aifsn", "cw_min", "cw_max"), DATA[standard], strict=True))
@@ -101,13 +101,13 @@ def written(standard: str, direction: str, count: int, way: str, sender: str = S
 def goodputs(
     standard: str, direction: str, count: int, way: str, sender: str = SACK
 ) -> list[float]:
-    """Simulates a way. Returns the goodput of each replication, in bit/s."""
+    """Simulate a method. Return the goodput of each replication in bit/s."""
     result = simulate(loads(written(standard, direction, count, way, sender)), threads=1)
     return [float(run.answer["metrics"]["goodput_bps"]) for run in result.simulation.runs]
 
 
 def without_acks_bps(scenario: ResolvedScenario) -> float:
-    """Works out the payload of a lone sender if nothing ever answers but the MAC."""
+    """Return the goodput of one sender without TCP ACKs: only the MAC responds."""
     phy, group = scenario.phy, scenario.stations[0]
     msdu = 8 * (MSS_BYTES + 40)
     rules = scenario.mac.edca
@@ -116,7 +116,7 @@ def without_acks_bps(scenario: ResolvedScenario) -> float:
     answer_bits = phy.ack_bits
     aggregation = scenario.mac.aggregation
     if aggregation is not None:
-        # Subframes of a delimiter and an MPDU, padded to 4 bytes but for the last.
+        # Subframes of a delimiter and an MPDU, all but the last padded to 4 bytes.
         mpdu = int(mpdu_bits(phy, msdu)) // 8 + 4
         answer_bits = 256
         for n in range(1, aggregation.block_ack_window + 1):
@@ -136,6 +136,6 @@ MEASURED = {"802.11b": (6.0, 5.4), "802.11g": (23.5, 19.0), "802.11n": (198.0, 1
 
 
 def gain_percent(ours: Sequence[float], base: Sequence[float]) -> Interval:
-    """Compares replications by pairs, in per cent."""
+    """Compare replications pairwise, in percent."""
     pairs = zip(ours, base, strict=True)
     return student_interval([100.0 * (one / other - 1.0) for one, other in pairs], 0.95)

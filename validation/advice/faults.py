@@ -1,8 +1,7 @@
-"""Faults planted into healthy networks: a cause, its strength, and what it does to one group.
+"""Plant faults into healthy networks: a cause, its severity, and its effect on one group.
 
-A planted fault is one that hurts: the metric of its group is twice as bad as without it, or worse
-(of ACKs a tenth); networks and strengths that hurt less are drawn again. The seeds of the table
-stand in `SEEDS`.
+A planted fault at least doubles the metric of its group (for ACKs, it worsens it by a tenth).
+Networks and severities with less effect are drawn again. `SEEDS` has the seeds of the table.
 """
 
 from __future__ import annotations
@@ -17,21 +16,21 @@ import airtcp
 import networks
 from networks import Written
 
-#: The seeds of the faults and of the healthy networks of the table.
+#: Seeds of the faults and of the healthy networks of the table.
 SEEDS = range(701, 731)
 HEALTHY_SEEDS = range(801, 811)
-#: By so many times a planted fault makes the metric worse, at least.
+#: Minimum factor by which a planted fault worsens the metric.
 USUALLY_WORSE = 2.0
-#: ACKs cost a part of the air, and an index of fairness is at most 1: these are less, and felt;
-#: in turns by airtime a far station has its part already.
+#: ACKs cost part of the airtime, and a fairness index is at most 1: smaller factors are noticeable.
+#: With airtime fairness, a far station already has its share.
 WORSE = {"acks": 1.1, "starving": 1.3, "slow-station": 1.3}
-#: A packet of a call that comes earlier does not disturb a conversation (ITU-T G.114).
+#: Faster packets do not improve a conversation below this delay (ITU-T G.114).
 LATE_S = 0.15
 
 
 @dataclass(frozen=True)
 class Feels:
-    """The metric by which a group feels a fault."""
+    """The metric by which a group notices a fault."""
 
     group: str
     part: str
@@ -41,7 +40,7 @@ class Feels:
 
 @dataclass(frozen=True)
 class Fault:
-    """A network with a fault, the network without it, and the group that feels it."""
+    """A network with a fault, the network without it, and the affected group."""
 
     cause: str
     seed: int
@@ -55,7 +54,7 @@ Planted = tuple[Written, Written, Feels]
 
 
 def bufferbloat_ap(data: Written, draw: Random) -> Planted:
-    """Plants a long FIFO at the access point, with calls and data in one category."""
+    """Plant a long FIFO at the access point, with calls and data in one category."""
     _more_downloads(data, draw)
     faulty = copy.deepcopy(data)
     faulty["ap"] = {"queue": {"discipline": "fifo", "limit": draw.randint(1500, 6000)}}
@@ -64,7 +63,7 @@ def bufferbloat_ap(data: Written, draw: Random) -> Planted:
 
 
 def bufferbloat_client(data: Written, draw: Random) -> Planted:
-    """Plants a long FIFO at stations that call and back up at once, all in one category."""
+    """Plant a long FIFO at stations that call and back up at once, all in one category."""
     group = _callers(data)
     data["mac"].pop("classify")
     data["ap"].pop("scheduler")
@@ -78,7 +77,7 @@ def bufferbloat_client(data: Written, draw: Random) -> Planted:
 
 
 def anomaly(data: Written, draw: Random) -> Planted:
-    """Plants the order of arrival beside a far station at the lowest rate."""
+    """Plant an oldest-first scheduler, with a far station at the lowest rate in both networks."""
     victims = _downloaders(data, draw)
     data["stations"].append({"name": "far", "count": 1, "mcs": 0, "spatial_streams": 1})
     data["flows"].append(_bulk("far", "far", "download", data))
@@ -88,7 +87,7 @@ def anomaly(data: Written, draw: Random) -> Planted:
 
 
 def priority_inversion(data: Written, draw: Random) -> Planted:
-    """Plants calls in the background category, below the data."""
+    """Plant calls in the background category, below the data."""
     _more_downloads(data, draw)
     faulty = copy.deepcopy(data)
     faulty["mac"]["classify"] = {"udp": "AC_BK"}
@@ -98,7 +97,7 @@ def priority_inversion(data: Written, draw: Random) -> Planted:
 
 
 def tiny_window(data: Written, draw: Random) -> Planted:
-    """Plants a receive window of a few segments on a long path."""
+    """Plant a receive window of a few segments on a long path."""
     group = _downloaders(data, draw)
     for link in data["links"].values():
         link["delay"] = f"{draw.randint(20, 40)} ms"
@@ -111,7 +110,7 @@ def tiny_window(data: Written, draw: Random) -> Planted:
 
 
 def ack_flood(data: Written, draw: Random) -> Planted:
-    """Plants receivers that acknowledge each segment, where an ACK costs as much air as data."""
+    """Plant receivers that acknowledge each segment, where an ACK takes as much airtime as data."""
     _as_80211g(data)
     _more_downloads(data, draw)
     faulty = copy.deepcopy(data)
@@ -122,7 +121,7 @@ def ack_flood(data: Written, draw: Random) -> Planted:
 
 
 def slow_wire(data: Written, draw: Random) -> Planted:
-    """Plants a wire far slower than the air."""
+    """Plant a link far slower than the Wi-Fi."""
     faulty = copy.deepcopy(data)
     for link in faulty["links"].values():
         link["rate"] = f"{draw.randint(5, 15)} Mb/s"
@@ -131,7 +130,7 @@ def slow_wire(data: Written, draw: Random) -> Planted:
 
 
 def too_many_calls(data: Written, draw: Random) -> Planted:
-    """Plants more calls than the air carries."""
+    """Plant more calls than the channel supports."""
     data["phy"] = {"standard": "802.11n", "channel_width": "20 MHz", "mcs": draw.randint(3, 7)}
     _one_rate(data)
     faulty = copy.deepcopy(data)
@@ -141,7 +140,7 @@ def too_many_calls(data: Written, draw: Random) -> Planted:
 
 
 def starving_uploads(data: Written, draw: Random) -> Planted:
-    """Plants a short queue at the access point, in which the ACKs of many uploads are lost."""
+    """Plant a short queue at the access point that loses the ACKs of many uploads."""
     _as_80211g(data)
     data["ap"] = {"queue": {"discipline": "fifo", "limit": 1000}}
     data["stations"].append({"name": "sender", "count": draw.randint(6, 12)})
@@ -152,14 +151,14 @@ def starving_uploads(data: Written, draw: Random) -> Planted:
 
 
 def short_queue(data: Written, draw: Random) -> Planted:
-    """Plants a queue of a few packets at the access point."""
+    """Plant a queue of a few packets at the access point."""
     faulty = copy.deepcopy(data)
     faulty["ap"] = {"queue": {"discipline": "fifo", "limit": draw.randint(2, 5)}}
     return data, faulty, Feels(_downloaders(data, draw), "download", "flow_goodput_bps", False)
 
 
 def lossy_wire(data: Written, draw: Random) -> Planted:
-    """Plants a wire that loses packets."""
+    """Plant a link that loses packets."""
     for link in data["links"].values():
         link["delay"] = f"{draw.randint(15, 30)} ms"
     faulty = copy.deepcopy(data)
@@ -169,7 +168,7 @@ def lossy_wire(data: Written, draw: Random) -> Planted:
 
 
 def no_aggregation(data: Written, draw: Random) -> Planted:
-    """Plants frames that go one by one."""
+    """Plant transmission without aggregation."""
     faulty = copy.deepcopy(data)
     faulty["mac"]["aggregation"] = {"ampdu": "0 B"}
     return data, faulty, Feels(_downloaders(data, draw), "download", "flow_goodput_bps", False)
@@ -192,20 +191,20 @@ CAUSES: dict[str, Callable[[Written, Random], Planted]] = {
 
 
 def faults(seeds: Iterable[int]) -> Iterator[Fault]:
-    """Draws a fault for each seed; causes come in turns."""
+    """Draw a fault for each seed, cycling through the causes."""
     names = list(CAUSES)
     for seed in seeds:
         yield _fault(names[seed % len(names)], seed)
 
 
 def healthy(seeds: Iterable[int]) -> Iterator[Written]:
-    """Draws a network without a fault for each seed; kinds come in turns."""
+    """Draw a network without a fault for each seed, cycling through the kinds."""
     for seed in seeds:
         yield networks.NETWORKS[seed % len(networks.NETWORKS)](Random(seed))
 
 
 def measured(data: Written, feels: Feels, *, seed: int = 1, replications: int = 4) -> float:
-    """Simulates a network, and returns what a group feels: the worst where nothing gets through."""
+    """Simulate a network, and return a group's metric: infinite or 0 if nothing is delivered."""
     result = airtcp.simulate(airtcp.load(data), seed=seed, replications=replications)
     mean = result.simulation.groups[feels.group][feels.part][feels.metric].mean
     worst = math.inf if feels.lower_is_better else 0.0
@@ -213,7 +212,7 @@ def measured(data: Written, feels: Feels, *, seed: int = 1, replications: int = 
 
 
 def harm(without: float, with_: float, feels: Feels) -> float:
-    """Returns how many times worse a value is than another."""
+    """Return the factor by which a value is worse than another."""
     return with_ / without if feels.lower_is_better else without / with_
 
 
@@ -237,7 +236,7 @@ def _callers(data: Written) -> str:
 
 
 def _downloaders(data: Written, draw: Random) -> str:
-    """A group that downloads without end; the web users where there is none."""
+    """Return a group that downloads endlessly, or else the web users."""
     downloads = [one for one in data["flows"] if one["direction"] == "download"]
     endless = [one for one in downloads if one["application"]["kind"] == "bulk"]
     return str(draw.choice(endless or downloads)["stations"])

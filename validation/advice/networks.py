@@ -1,7 +1,7 @@
-"""Healthy networks, drawn at random, into which faults are planted.
+"""Draw healthy networks at random, into which faults are planted.
 
-Each has what such a network needs to be well: calls go first, queues are managed, windows are large
-enough, nobody is far away.
+Each follows good practice: calls have priority, queues are managed, windows are large, and no
+station is far away.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from typing import Any
 
 Written = dict[str, Any]
 
-#: What a network without a fault runs: 3 s until windows and queues have filled, 8 s that count,
-#: four times.
+#: Run of a healthy network: 3 s of warm-up for windows and queues, 8 s measured,
+#: four replications.
 RUN = {"warmup": "3 s", "duration": "8 s", "replications": 4, "seed": 1}
 MANAGED = {"discipline": "fq-codel"}
 CALLS_FIRST = {"udp": "AC_VO"}
 
 
 def office(draw: Random) -> Written:
-    """An office on Wi-Fi 6: web pages, calls, a backup."""
+    """Draw an office on Wi-Fi 6: web pages, calls, a backup."""
     phy = _phy("802.11ax", draw, width=[40, 80], mcs=[7, 8, 9], streams=[2])
     link = {"uplink": {"rate": "1 Gb/s", "delay": f"{draw.randint(4, 12)} ms"}}
     counts = {"laptop": draw.randint(10, 25), "phone": draw.randint(4, 8), "nas": 1}
@@ -34,7 +34,7 @@ def office(draw: Random) -> Written:
 
 
 def home(draw: Random) -> Written:
-    """A home on Wi-Fi 5: downloads, a video, a call."""
+    """Draw a home on Wi-Fi 5: downloads, a video, a call."""
     phy = _phy("802.11ac", draw, width=[80], mcs=[5, 7, 8], streams=[2])
     link = {"line": {"rate": "500 Mb/s", "delay": f"{draw.randint(5, 15)} ms"}}
     counts = {"console": 1, "tablet": draw.randint(1, 3), "phone": draw.randint(1, 2)}
@@ -47,7 +47,7 @@ def home(draw: Random) -> Written:
 
 
 def cafe(draw: Random) -> Written:
-    """A cafe on Wi-Fi 4: pages, some downloads, calls."""
+    """Draw a cafe on Wi-Fi 4: pages, some downloads, calls."""
     phy = _phy("802.11n", draw, width=[20], mcs=[4, 5, 7], streams=[1, 2])
     link = {"line": {"rate": "200 Mb/s", "delay": f"{draw.randint(5, 20)} ms"}}
     counts = {
@@ -64,7 +64,7 @@ def cafe(draw: Random) -> Written:
 
 
 def studio(draw: Random) -> Written:
-    """A studio on Wi-Fi 6: uploads and downloads without end, a call."""
+    """Draw a studio on Wi-Fi 6: endless uploads and downloads, a call."""
     phy = _phy("802.11ax", draw, width=[40], mcs=[6, 7, 9], streams=[2])
     link = {"line": {"rate": "1 Gb/s", "delay": f"{draw.randint(3, 10)} ms"}}
     counts = {
@@ -100,7 +100,7 @@ def _web(stations: str, *, path: list[str]) -> Written:
 
 
 def bulk(name: str, stations: str, direction: str, *, path: list[str]) -> Written:
-    """Writes an endless transfer of Linux's TCP."""
+    """Write an endless transfer of Linux's TCP."""
     return {
         "name": name,
         "stations": stations,
@@ -124,7 +124,7 @@ def _call(stations: str, *, path: list[str]) -> Written:
 def _phy(
     standard: str, draw: Random, *, width: list[int], mcs: list[int], streams: list[int]
 ) -> Written:
-    """Draws channel width, MCS and streams; a choice of one draws nothing."""
+    """Draw channel width, MCS and streams; a single choice draws nothing."""
     width_mhz, index, many = (
         choices[0] if len(choices) == 1 else draw.choice(choices)
         for choices in (width, mcs, streams)
@@ -140,7 +140,7 @@ def _phy(
 def _network(
     title: str, phy: Written, links: Written, counts: dict[str, int], flows: list[Written]
 ) -> Written:
-    """Writes a network in which nothing is wrong."""
+    """Write a network without a fault."""
     return {
         "title": title,
         "phy": phy,

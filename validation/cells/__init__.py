@@ -1,1 +1,1 @@
-"""Several cells against the real ns-3, and against a plain second witness."""
+"""Compare several cells with the real ns-3, and with an independent slot simulator."""

@@ -1,10 +1,11 @@
-"""Print every row of ns-3 and of the second witness on several cells beside airtcp.
+"""Print every row of ns-3 and of the second simulator on several cells, next to airtcp.
 
-Exit status 1 if fewer than 95 % of the goodputs of ns-3 are met, with UDP or with TCP, or another
-starves than there. What the second witness has, and shares of frames that failed, are counted.
+Exit status 1 if airtcp matches fewer than 95 % of the goodputs of ns-3, with UDP or with TCP, or
+if different stations starve. Rows of the second simulator and frame failure ratios are reported
+only.
 
     .venv/bin/python validation/cells/cells.py              # all, some minutes
-    .venv/bin/python validation/cells/cells.py chain3       # those whose name has the word
+    .venv/bin/python validation/cells/cells.py chain3       # only names that contain the word
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ from cells.rows import (
     starved_apart,
 )
 
-#: The share of goodputs that have to be met.
+#: The required fraction of matching goodputs.
 ENOUGH = 0.95
 ALL = NS3 + HELD_OUT + GRAPHS
 
 
 def main(words: list[str]) -> int:
-    """Prints the tables and returns the exit status."""
+    """Print the tables and return the exit status."""
     wanted = [name for name in scenarios(ALL) if all(word in name for word in words)]
     judged: list[Judged] = []
     others = 0
@@ -60,11 +61,11 @@ def main(words: list[str]) -> int:
 
 
 def is_judged(row: Row) -> bool:
-    """Tells whether a row of ns-3 is a goodput of which 95 % are to be met."""
+    """Return True if the row is a goodput of ns-3, of which 95 % must match."""
     return row in NS3 and row.scenario not in SYMMETRIC and row in flows_of(row.scenario)
 
 
-#: The kinds of rows that are counted apart.
+#: The kinds of rows that are counted separately.
 KINDS: dict[str, Callable[[Row], bool]] = {
     "ns-3, goodputs with UDP": lambda row: is_judged(row) and "udp" in row.scenario,
     "ns-3, goodputs with TCP": lambda row: is_judged(row) and "tcp" in row.scenario,
@@ -79,7 +80,7 @@ KINDS: dict[str, Callable[[Row], bool]] = {
 
 
 def line(one: Judged) -> str:
-    """A row, ours, and whether it is met."""
+    """Format a row of ns-3, the value of airtcp, and whether they match."""
     row: Row = one.row
     unit, scale = ("Mb/s", 1e6) if "goodput" in row.metric else ("", 1.0)
     sign = " " if one.met else "*"

@@ -1,11 +1,11 @@
-"""The scenarios of the rows: topologies with received powers, and the rules of who made them.
+"""Build the scenarios of the rows: topologies with received powers, and each simulator's rules.
 
-The set-up: `MatrixPropagationLossModel` with the powers of `links` in dBm, a pair that is not named
-is not heard; channels of 20 MHz in 5 GHz; sensitivity -82, energy detection -62, noise -94 dBm, 16
-dBm of power, with OBSS-PD 20; queues of 1000 packets at access points; TCP with SACK and
-timestamps, segments of 1448 bytes, a window of 64 of them, every second acknowledged, 40 ms at
-most; flows begin in their order, 10 ms apart; servers behind 1 ms. Theirs counts failures:
-`FrameRetryLimit` 7 fits 8 transmissions.
+ns-3's set-up: `MatrixPropagationLossModel` with the powers of `links` in dBm (unnamed pairs do not
+hear each other); 20 MHz channels in 5 GHz; sensitivity -82, energy detection -62, noise -94 dBm;
+transmit power 16 dBm, with OBSS-PD 20; queues of 1000 packets at access points; TCP with SACK and
+timestamps, 1448-byte segments, a window of 64 segments, delayed ACKs for two segments or 40 ms.
+Flows start in order, 10 ms apart. Servers are 1 ms away. ns-3 counts failures: `FrameRetryLimit` 7
+allows 8 transmissions.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ FLOORS: Mapping[str, Mapping[str, Any]] = {
 }
 """Of each scenario nodes (a capital is an access point, `a1` a station of A), links and flows."""
 
-#: `FrameRetryLimit`, with which the rules of ns-3 send 8 times.
+#: `FrameRetryLimit`, with which ns-3's rules allow 8 transmissions.
 _RETRY_LIMIT = 7
-#: In dBm, where a scenario has no other.
+#: Transmit power in dBm of scenarios that set none.
 _POWER = 16.0206
 _CONTROL = "24 Mb/s"
 _UDP_HEADERS = 28
@@ -36,7 +36,7 @@ _FLOOR = re.compile(r"floor \d+: (\d+) cells, who hears whom: (.*)")
 
 
 def scenario(name: str, **run: Any) -> Scenario:
-    """The scenario of a row, with keys of `[run]`."""
+    """Return the scenario of a row, with these keys of `[run]`."""
     floor = FLOORS.get(name)
     if floor is None:
         return drawn(name, "udp", **run)
@@ -75,9 +75,9 @@ def scenario(name: str, **run: Any) -> Scenario:
 
 
 def drawn(name: str, kind: str, **run: Any) -> Scenario:
-    """A floor of the second witness: cells of one station, with a flow of `udp` or `tcp` down.
+    """Return a floor of the second simulator: cells of one station with a `udp` or `tcp` download.
 
-    A cell of UDP always has a datagram; those of TCP have the settings of ns-3's rows.
+    A UDP sender always has a datagram waiting; TCP has the settings of ns-3's rows.
     """
     match = _FLOOR.fullmatch(name)
     assert match is not None, name
@@ -129,18 +129,18 @@ def _rate(mode: str, standard: str) -> dict[str, Any]:
 
 
 def _mbps(mode: str) -> int:
-    """`OfdmRate54Mbps` is 54."""
+    """Parse a rate: `OfdmRate54Mbps` is 54."""
     return int(mode.removeprefix("OfdmRate").removesuffix("Mbps"))
 
 
 def _link(link: str) -> list[Any]:
-    """`A-a1:-50` is a row of powers."""
+    """Parse a link: `A-a1:-50` has both nodes and the received power in dBm."""
     pair, _, power = link.partition(":")
     return [*pair.split("-"), float(power)]
 
 
 def _wires(cells: Iterable[str]) -> dict[str, Any]:
-    """The wire between each access point and its server."""
+    """Return the wired link between each access point and its server."""
     return {_wire_of(cell): {"rate": "10 Gb/s", "delay": "1 ms"} for cell in cells}
 
 
@@ -149,7 +149,7 @@ def _wire_of(cell: str) -> str:
 
 
 def _flow(flow: str, floor: Mapping[str, Any], place: int) -> dict[str, Any]:
-    """`A>a1:tcp` is a download of the station, `a1>A:udp` an upload; of TCP each begins in turn."""
+    """Parse a flow: `A>a1:tcp` is a download, `a1>A:udp` an upload; TCP flows start in order."""
     pair, _, kind = flow.partition(":")
     sender, receiver = pair.split(">")
     station, direction = (receiver, "download") if sender.isupper() else (sender, "upload")

@@ -1,10 +1,10 @@
-"""Chains and a star of Komondor beside the chains of cells, and beside a plain count of slots.
+"""Compare chains and a star of Komondor with the models of cells, and with a simple slot count.
 
-Komondor at commit 5471b36e2: saturated 802.11ax access points with RTS/CTS, a window of 16 slots
-that stays, 20 s; `komondor.csv` has the throughput of each cell in Mb/s with a frame of 12,000
-bits, or 64 of them, in each exchange. Neighbours that begin in one slot both succeed there, as the
-wanted frame is the stronger one; so they do in the count, and in the chain of clusters whose starts
-are taken for successes. Alone a cell has 24.33 and 132.08 Mb/s.
+Komondor at commit 5471b36e2: saturated 802.11ax access points with RTS/CTS and a constant window
+of 16 slots, 20 s. `komondor.csv` has the throughput of each cell in Mb/s with 1 or 64 frames of
+12,000 bits per exchange. Neighbors that start in the same slot both succeed there, because the
+wanted frame is the stronger one. The count and the cluster model therefore take starts as
+successes. A single cell has 24.33 and 132.08 Mb/s.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ SLOT_S, WINDOW = 9e-6, 16
 BACKOFF_S: Final = (WINDOW - 1) / 2 * SLOT_S
 FRAME_BITS: Final = 12_000
 ALONE_BPS: Final = {1: 24.33e6, 64: 132.08e6}
-#: Counted for each number of frames, in seconds.
+#: Counted seconds by number of frames.
 _COUNTED_S: Final = {1: 5.0, 64: 60.0}
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The cells of a graph with so many frames an exchange: Mb/s in Komondor, who hears whom."""
+    """The cells of a graph: frames per exchange, Komondor's throughput, and who hears whom."""
 
     graph: str
     frames: int
@@ -42,38 +42,38 @@ class Rows:
 
     @property
     def bits(self) -> int:
-        """The bits of an exchange."""
+        """Bits of an exchange."""
         return self.frames * FRAME_BITS
 
     @property
     def exchange_s(self) -> float:
-        """The time of an exchange with the waits after it."""
+        """Duration of an exchange with the interframe spaces after it."""
         return self.bits / ALONE_BPS[self.frames] - BACKOFF_S
 
     def independent_sets(self) -> list[float]:
-        """The chain of independent sets, in Mb/s."""
+        """Return the throughput by the Markov chain of independent sets, in Mb/s."""
         busy = independent_sets(self.heard, self.exchange_s, BACKOFF_S)
         return [float(one) for one in busy * self.bits / self.exchange_s / 1e6]
 
     def winners(self) -> list[float]:
-        """The starts of the chain of clusters, none of which fails, in Mb/s."""
+        """Return the throughput by the cluster model without failures, in Mb/s."""
         times = SlotTimes(SLOT_S, self.exchange_s, self.exchange_s, 0.0)
         found = clusters(self.heard, times, w0=WINDOW, m=0, retries=0).starts_per_s
         return [float(one) for one in found * self.bits / 1e6]
 
     def counted(self, seed: int = 1) -> list[float]:
-        """A plain count on one grid of slots, in which all winners of a slot succeed, in Mb/s."""
+        """Return the throughput by a slot count in which all starts succeed, in Mb/s."""
         seconds = _COUNTED_S[self.frames]
         lasts = round(self.exchange_s / SLOT_S)
         won = _count(self.heard, lasts, int(seconds / SLOT_S), random.Random(seed))
-        # An exchange is whole slots here; the time is that of the exchanges as they are.
+        # The count rounds exchanges to whole slots; scale back to their exact duration.
         longer = self.exchange_s / (lasts * SLOT_S)
         return [one * self.bits / seconds / longer / 1e6 for one in won]
 
 
 @cache
 def rows() -> tuple[Rows, ...]:
-    """Read Komondor's rows, graph by graph."""
+    """Read Komondor's rows, one element per graph."""
     with (Path(__file__).parent / "komondor.csv").open(encoding="utf-8", newline="") as file:
         read = list(csv.DictReader(file))
     found = []
@@ -90,7 +90,7 @@ def rows() -> tuple[Rows, ...]:
 
 
 def _count(heard: NDArray[np.bool_], lasts: int, slots: int, stream: random.Random) -> list[int]:
-    """Count exchanges, jumping over slots in which nothing begins or ends."""
+    """Count exchanges, skipping slots in which nothing starts or ends."""
     cells = range(len(heard))
     beside = [[cell, *(int(other) for other in np.flatnonzero(heard[cell]))] for cell in cells]
     left = [stream.randrange(WINDOW) for _ in cells]
@@ -109,7 +109,7 @@ def _count(heard: NDArray[np.bool_], lasts: int, slots: int, stream: random.Rand
 
 
 def markdown() -> tuple[Sequence[str], list[list[str]]]:
-    """Head and lines of a table: the cells of a graph in one line."""
+    """Return heading and rows of a table with one graph per row."""
 
     def shown(values: Sequence[float]) -> str:
         return ", ".join(f"{one:.2f}" for one in values)

@@ -1,17 +1,17 @@
-"""Simulate random floors of saturated cells, by which the chains of cells are judged.
+"""Simulate random floors of saturated cells, to validate the models of several cells.
 
     nice .venv/bin/python validation/cells/random_floors.py [--floors 60] [--first 1]
         [--rules ns-3] [--to FILE.csv]
 
-A floor has 3 to 8 cells, of which pairs hear each other with a probability that is drawn, too,
-between .2 and .7; the rest is as in the rows of the second witness (`floors`), or by the standard's
-rules. Each is simulated with saturated UDP and with TCP downloads. A row is a cell: its goodputs,
-and half the widths of their 95 % intervals over replications.
+A floor has 3 to 8 cells. Pairs of cells hear each other with a random probability between .2 and
+.7. The rest is as in the rows of the second simulator (`floors`), or by the standard's rules. Each
+floor is simulated with saturated UDP and with TCP downloads. A row is a cell: its goodputs, and the
+half widths of their 95 % confidence intervals over replications.
 
-The forms of the corrections in `airtcp.models.cells` were chosen after a look at some of the floors
-1 to 60; no number in them was fitted. The floors from 31007 on were drawn after that, and after the
-form of TCP in a cell (`airtcp.predict.cells`), but for the closed form of the share of ACKs that go
-at once: .84 in place of .85, when 39 of these floors had been seen.
+The forms of the corrections in `airtcp.models.cells` were chosen after seeing some of the floors 1
+to 60; no number in them was fitted. The floors from 31007 on were drawn after that, and after the
+form of TCP in a cell (`airtcp.predict.cells`) was fixed. One exception: the closed form of the
+share of immediate ACKs changed from .85 to .84 after 39 of these floors had been seen.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from cells.floors import drawn
 
 HEAD: Final = ("floor", "cells", "heard", "cell", "udp_bps", "udp_half", "tcp_bps", "tcp_half")
 TO: Final = Path(__file__).parents[2] / "tests" / "reference" / "random_floors.csv"
-#: Seconds of warm-up and of each replication, and replications.
+#: Seconds of warm-up and of each replication, and the number of replications.
 WARMUP_S, MEASURED_S, REPLICATIONS = 1, 12, 4
 
 
 def draw(seed: int) -> tuple[int, str]:
-    """Draw a floor: its number of cells, and the pairs that hear each other, as `AB BC`."""
+    """Draw a floor: its number of cells, and the pairs that hear each other as `AB BC`."""
     stream = random.Random(seed)
     cells = stream.randint(3, 8)
     likely = stream.uniform(0.2, 0.7)
@@ -47,7 +47,7 @@ def draw(seed: int) -> tuple[int, str]:
 
 
 def rows(seed: int, rules: str) -> list[dict[str, object]]:
-    """Simulate a floor with both kinds of flows, and return the rows of its cells."""
+    """Simulate a floor with both kinds of flows, and return one row per cell."""
     cells, heard = draw(seed)
     name = f"floor {seed}: {cells} cells, who hears whom: {heard}"
     found: list[dict[str, object]] = [
@@ -72,7 +72,7 @@ def rows(seed: int, rules: str) -> list[dict[str, object]]:
 
 
 def main() -> None:
-    """Simulate all floors, and write their rows as they come."""
+    """Simulate all floors, and write each row when it is complete."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--floors", type=int, default=60)
     parser.add_argument("--first", type=int, default=1, help="seed of the first floor")

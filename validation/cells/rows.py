@@ -1,20 +1,20 @@
-"""The rows of the real ns-3 3.44 and of the second witness, and how near ours have to be.
+"""Compare airtcp with rows of the real ns-3 3.44 and of the second simulator, within tolerances.
 
-The second witness is saturated DCF over any graph of who hears whom, written apart from all else.
-It is not independent of ns-3: three rules were found by fitting it to ns-3's rows (4 us of deafness
-at a start, EIFS after a preamble that was locked, 8 transmissions). Who
-begins exactly 4 us after another, which one slot in nine does, knows of it there and not here: of
-the middle of three cells it has 2.11 Mb/s and .233 of frames that fail, airtcp 1.93 +- .03 and
-.243, and with 3.9 us of deafness 2.08 +- .05 and .233. The real ns-3 has 2.00 +- .02 and .244 (five
-seeds of 60 s).
+The second simulator is saturated DCF on any graph of who hears whom, written separately.
+It is not independent of ns-3: three rules were fitted to ns-3's rows (4 us of deafness at a start,
+EIFS after a locked preamble, 8 transmissions). In one slot of nine, a station starts exactly 4 us
+after another; it hears that one in the second simulator and not in airtcp. For the middle of
+three cells the second simulator has 2.11 Mb/s and a failure ratio of .233. airtcp has 1.93 +- .03
+and .243, and with 3.9 us of deafness 2.08 +- .05 and .233. The real ns-3 has 2.00 +- .02 and .244
+(five seeds of 60 s).
 
-The pair of 802.11ax at -75 dBm with OBSS-PD is missed for another reason: frames with restricted
-power have a SINR of 16 dB there, with which ns-3 loses some MPDUs and airtcp all. With 15 and with
-18 dB the two agree (`tests/witness/test_spatial_reuse.py`).
+The 802.11ax pair at -75 dBm with OBSS-PD does not match for another reason. Frames at restricted
+power have a SINR of 16 dB; ns-3 then loses some MPDUs and airtcp all. At 15 and at 18 dB both agree
+(`tests/witness/test_spatial_reuse.py`).
 
-Of three cells that receive each other at -60 dBm the middle has 14 % less than in ns-3: of frames
-that begin at one instant ns-3 has those of the middle last more often than not, for an order of its
-events that is none of the medium.
+Of three cells that receive each other at -60 dBm, the middle has 14 % less than in ns-3. When
+frames start at the same instant, ns-3 more often processes the middle's frame last. This is an
+artifact of its event order, not of the medium.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ from airtcp.stats import student_interval
 
 from cells.floors import FLOORS, HERE, scenario
 
-#: Simulated for each row, in seconds; four replications.
+#: Simulated seconds of each row; four replications.
 WARMUP_S, MEASURED_S, REPLICATIONS = 2, 60, 4
-#: The bounds of goodputs, beside the interval: of UDP, of TCP, of the second witness, of its
-#: senders below a tenth of a fair share; and a share of frames that failed.
+#: Relative tolerances of goodput, in addition to the interval: UDP, TCP, the second simulator, and
+#: its senders below a tenth of a fair share; and of the ratio of failed frames.
 UDP, TCP, GRAPH, STARVED = 0.03, 0.04, 0.02, 0.05
 GRAPH_BPS = 100_000.0
 FAILED = 0.02
-#: Hidden pairs that flip from seed to seed: compared are the sum, the larger and the smaller.
+#: Hidden pairs that flip from seed to seed: only the sum, the larger and the smaller are compared.
 SYMMETRIC = tuple(name for name in FLOORS if "1+1 tcp up" in name and "-60" not in name)
-#: Stations that are alike and do not hear each other, with UDP: one mean in law. Those of ns-3 are
-#: apart by more than their intervals, as batches of such pairs are correlated, so that the sum is
-#: compared; the second witness has each.
+#: Equivalent stations that do not hear each other, with UDP: their expected goodputs are equal.
+#: ns-3's differ by more than their intervals, as batches of such pairs are correlated, so their
+#: sum is compared. For the second simulator each is compared.
 ALIKE = ("1+1 udp up",)
 _FAIR = 0.1
 
 
 @dataclass(frozen=True)
 class Row:
-    """A mean of another program with the half width of its 95 % interval."""
+    """A mean from another simulator, with the half width of its 95 % confidence interval."""
 
     scenario: str
     metric: str
@@ -57,7 +57,7 @@ class Row:
 
     @property
     def of(self) -> str:
-        """The flow or the sender that it is of."""
+        """The flow or the sender of the metric."""
         return self.metric.partition(" ")[2]
 
 
@@ -74,9 +74,9 @@ def _rows(name: str) -> tuple[Row, ...]:
 
 
 NS3: tuple[Row, ...] = _rows("ns3.csv")
-#: Rows that were made later, by `validation/ns3/floors.cc`, with intervals over seeds. Kinds and
-#: names are those of the others; powers, margins and levels were drawn. Left out is what ns-3 does
-#: not tell itself: flows whose interval is above a tenth, sums above a twentieth.
+#: Later rows from `validation/ns3/floors.cc`, with intervals over seeds. Kinds and names are as
+#: above; powers, margins and levels were drawn at random. Rows that ns-3 does not determine well
+#: are left out: flows whose interval exceeds 10 %, sums whose interval exceeds 5 %.
 HELD_OUT: tuple[Row, ...] = _rows("held_out.csv")
 GRAPHS: tuple[Row, ...] = tuple(
     Row(row["scenario"], f"{metric} {row['sender']}", float(row[metric]), float(half))
@@ -87,7 +87,7 @@ GRAPHS: tuple[Row, ...] = tuple(
 
 @dataclass(frozen=True)
 class Judged:
-    """A row beside ours: `beyond` is by how much it is further off than allowed, 0 within."""
+    """A row compared with airtcp; `beyond` is the excess over the tolerance, 0 within."""
 
     row: Row
     mean: float
@@ -96,12 +96,12 @@ class Judged:
 
     @property
     def beyond(self) -> float:
-        """By how much ours is further off than allowed; 0 within."""
+        """Excess of the difference over the tolerance; 0 within."""
         return max(0.0, abs(self.mean - self.row.mean) - self.allowed)
 
     @property
     def met(self) -> bool:
-        """Tells whether the row is met."""
+        """True if the difference is within the tolerance."""
         return self.beyond == 0.0
 
 
@@ -110,7 +110,7 @@ Ours = Sequence[Mapping[str, Any]]
 
 
 def ours(name: str, seed: int = 1, replications: int = REPLICATIONS) -> Ours:
-    """The answers of airtcp to a scenario, replication by replication."""
+    """Simulate a scenario in airtcp, and return the result of each replication."""
     of = scenario(
         name,
         warmup=f"{WARMUP_S} s",
@@ -122,7 +122,7 @@ def ours(name: str, seed: int = 1, replications: int = REPLICATIONS) -> Ours:
 
 
 def values(answers: Ours, metric: str) -> list[float]:
-    """A metric of theirs in each replication; those without a value are left out."""
+    """Return the values of a row's metric in each replication that has one."""
     kind, _, of = metric.partition(" ")
     found = []
     for answer in answers:
@@ -136,7 +136,7 @@ def values(answers: Ours, metric: str) -> list[float]:
         elif not of:
             found.append(answer["metrics"][kind])
         else:
-            # The flow of a sender that has one alone.
+            # A sender with a single flow.
             flow = next(one for one in answer["flows"] if _sender(one) == of)
             found.append(flow["goodput_bps"])
     return found
@@ -152,7 +152,7 @@ def _sender(flow: Mapping[str, Any]) -> str:
 
 
 def judge(row: Row, answers: Ours, rows: Sequence[Row] = NS3) -> Judged:
-    """Judges ours beside a row, by the bounds of who made it."""
+    """Compare a row with airtcp's results, within the tolerance of its simulator."""
     found = values(answers, row.metric)
     known = student_interval(found, 0.95)
     mean = fmean(found) if found else float("nan")
@@ -175,17 +175,17 @@ def _is_starved(row: Row) -> bool:
 
 
 def starved(goodputs: Mapping[str, float]) -> frozenset[str]:
-    """The flows below a tenth of a fair share."""
+    """Return the flows below a tenth of a fair share."""
     fair = sum(goodputs.values()) / len(goodputs)
     return frozenset(name for name, value in goodputs.items() if value < _FAIR * fair)
 
 
 def starved_apart(found: Sequence[Judged]) -> frozenset[str]:
-    """The flows that starve in one of both programs and, by the intervals, not in the other.
+    """Return the flows that clearly starve in one simulator and clearly not in the other.
 
-    A flow starves for sure if its interval lies below a tenth of a fair share, and does not for
-    sure if it lies above. Of five downloads alike in a cell that has 1.5 Mb/s ns-3 has the last at
-    .22 +- .10 Mb/s and airtcp at .48 +- .31, about a bound of .31: no witness for either.
+    A flow clearly starves if its interval lies below a tenth of a fair share, and clearly does not
+    if it lies above. Example of an unclear case: of five equal downloads in a cell with 1.5 Mb/s,
+    the last has .22 +- .10 Mb/s in ns-3 and .48 +- .31 in airtcp, around the bound of .31.
     """
     flows = [one for one in found if one.row.metric.startswith("flow_goodput")]
     if not flows:
@@ -204,12 +204,12 @@ def starved_apart(found: Sequence[Judged]) -> frozenset[str]:
 
 
 def flows_of(name: str) -> list[Row]:
-    """The rows of the flows of a scenario of ns-3; of those that are alike that of their sum."""
+    """Return the flow rows of an ns-3 scenario, or the row of their sum if flows are equivalent."""
     rows = [row for row in NS3 + HELD_OUT if row.scenario == name]
     flows = [row for row in rows if row.metric.startswith("flow_goodput_bps ")]
     return flows if flows and name not in ALIKE else [r for r in rows if r.metric == "goodput_bps"]
 
 
 def scenarios(rows: Sequence[Row]) -> Iterator[str]:
-    """The scenarios of rows, in their order."""
+    """Yield the scenarios of rows in their order."""
     yield from dict.fromkeys(row.scenario for row in rows)

@@ -1,1 +1,1 @@
-"""Plans of channels beside brute force."""
+"""Compare channel plans with brute force."""

@@ -1,12 +1,12 @@
-"""Hold plans of channels to brute force: six access points at random on a floor, three channels.
+"""Compare channel plans with brute force: six random access points on a floor, three channels.
 
     .venv/bin/python validation/channels/floors.py [--floors 20] [--to FILE.csv]
 
-All ways of giving three channels to six cells, 122 up to names of channels, are simulated with
-another seed than the plan's: cells on other channels do not hear each other, so that each set of
-cells is simulated once and a plan is put together of its three sets (`tests/test_channel_plan.py`
-holds that to whole simulations, bit for bit). A row of each floor says what the plan's choice gets
-there of what the best plan gets, and what it took.
+All assignments of three channels to six cells (122, up to renaming channels) are simulated with
+another seed than the plan's. Cells on different channels do not hear each other, so each set of
+cells is simulated once, and an assignment combines its three sets (`tests/test_channel_plan.py`
+checks this against whole simulations, bit for bit). Each row has the goodput of the plan relative
+to that of the best assignment, and the plan's run time.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ HEAD: Final = ("floor", "best_mbps", "planned_mbps", "share", "today_mbps", "pla
 
 
 def floor(seed: int) -> Scenario:
-    """Draw a floor of 40 m by 40 m: six access points with one to three stations near each."""
+    """Draw a floor of 40 m by 40 m with six access points and one to three stations near each."""
     draw = random.Random(seed)
     lines = ['phy = { standard = "802.11a" }', "[air]", "path_loss = { exponent = 3.5 }"]
     lines.append('power = "17 dBm"')
@@ -55,7 +55,7 @@ def floor(seed: int) -> Scenario:
 
 
 def goodputs(scenario: Scenario) -> dict[tuple[int, ...], list[list[float]]]:
-    """Simulate each set of cells alone on a channel: goodputs by replication and cell."""
+    """Simulate each set of cells on its channel; return goodputs by replication and cell."""
     together = on_one_channel(scenario, CHANNELS[0])
     sets = [
         places
@@ -76,7 +76,7 @@ def goodputs(scenario: Scenario) -> dict[tuple[int, ...], list[list[float]]]:
 
 
 def least(plan: tuple[int, ...], known: dict[tuple[int, ...], list[list[float]]]) -> float:
-    """Return the mean over replications of the goodput of the cell that has least."""
+    """Return the mean over replications of the lowest goodput of any cell."""
     sets = [
         tuple(place for place, one in enumerate(plan) if one == channel) for channel in set(plan)
     ]
@@ -87,7 +87,7 @@ def least(plan: tuple[int, ...], known: dict[tuple[int, ...], list[list[float]]]
 
 
 def row(seed: int) -> dict[str, Any]:
-    """Plan a floor, and compare with brute force."""
+    """Plan a floor, and compare the plan with brute force."""
     scenario = floor(seed)
     wall = time.perf_counter()
     found = airtcp.plan(scenario, vary="channels", channels=CHANNELS, objective="least")

@@ -1,23 +1,23 @@
-"""Valid scenarios of extreme mixtures: each is answered, ends when asked to, and is the same again.
+"""Check extreme but valid scenarios: each must succeed, stop when interrupted, and be reproducible.
 
     .venv/bin/python validation/extremes/extremes.py 2000 --seed 1 --interrupted 200 --bits 500
     .venv/bin/python validation/extremes/extremes.py 1 --seed 1 --start 17 --keep DIR
 
-Of the cases START to START + CASES - 1 of a seed, each is
+Each of the cases START to START + CASES - 1 of a seed is
 
-    answered        `airtcp run --json`: status 0, no traceback, numbers that exist, the laws of
-                    judge.py, less than 1 GB, in time; one that is refused is counted, and must say
-                    which key, and what is allowed
+    answered        `airtcp run --json`: status 0, no traceback, finite numbers, the laws of
+                    judge.py, less than 1 GB, in time. A rejected scenario is counted; its message
+                    must name the key and the allowed values.
 
-and of these the first so many are
+The first of these are also
 
-    interrupted     `airtcp simulate` of many replications with a trace and a capture, ended by
-                    SIGINT at a random moment: over within 2 s, status 130, whole files or none
-    compared        one and two threads, with and without trace and capture: equal to the last bit
+    interrupted     `airtcp simulate` of many replications with a trace and a capture, stopped by
+                    SIGINT at a random moment: ends within 2 s, status 130, whole files or none.
+    compared        one and two threads, with and without trace and capture: bit-identical.
 
-Prints what is broken and the seconds and megabytes of the most costly, and exits with 1 if anything
-is broken. Each case is a process of its own, forked from one that has imported all. Where others
-use the machine, seconds are those of the process at work, and a pause counts only above 20 s.
+Prints failures, and the CPU seconds and megabytes of the most expensive cases. Exit status 1 if any
+case fails. Each case is a process forked from one that has imported everything. On a shared machine
+seconds are CPU seconds of the process, and a delay counts only above 20 s.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ sys.path.append(str(Path(__file__).parent))
 from judge import broken_laws, broken_words, parsed
 from mixtures import mixture
 
-#: What an answer may take of a processor, and of memory.
+#: Limits of CPU time and memory of a case.
 MOST_CPU_S = 120.0
 MOST_BYTES = 10**9
-#: What may pass until an interrupted process has ended; and where others use the machine.
+#: Limit until an interrupted process has ended, in CPU time and in wall time.
 SOON_S = 2.0
 PATIENCE_S = 20.0
-#: SIGINT comes within so many seconds of the process at work.
+#: SIGINT comes within this many CPU seconds of the process.
 WITHIN_S = 3.0
-#: What the commands import when they need it.
+#: Modules that the commands import lazily.
 LATE = (
     *("airtcp.cli.commands", "airtcp.cli.show", "airtcp.cli.outputs", "airtcp.compare"),
     *("airtcp.run.simulate", "airtcp.results.trace_file", "pyarrow.csv", "pyarrow.parquet"),
@@ -62,7 +62,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass
 class Ended:
-    """The end of a process."""
+    """How a process ended."""
 
     status: int
     out: str
@@ -70,34 +70,34 @@ class Ended:
     cpu_s: float
     wall_s: float
     peak_bytes: int
-    #: From the signal to the end.
+    #: Seconds since the signal.
     after_s: float = 0.0
     after_cpu_s: float = 0.0
 
 
 @dataclass
 class Found:
-    """The sum of all cases."""
+    """The totals of all cases."""
 
     tried: int = 0
     refused: list[str] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
     #: CPU seconds and bytes, with the case.
     costs: list[tuple[float, int, int]] = field(default_factory=list)
-    #: Seconds from the signal to the end, and how many of them at work.
+    #: Wall and CPU seconds since the signal.
     ends_s: list[tuple[float, float]] = field(default_factory=list)
     compared: int = 0
 
 
 def main() -> int:
-    """Try the cases; exit status 1 if one is broken."""
+    """Run the cases; exit status 1 if one fails."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("cases", type=int)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--start", type=int, default=0, help="the first case")
-    parser.add_argument("--interrupted", type=int, default=0, help="how many are interrupted")
-    parser.add_argument("--bits", type=int, default=0, help="how many are compared bit for bit")
-    parser.add_argument("--keep", type=Path, help="scenarios that are broken go here")
+    parser.add_argument("--start", type=int, default=0, help="number of the first case")
+    parser.add_argument("--interrupted", type=int, default=0, help="number of cases to interrupt")
+    parser.add_argument("--bits", type=int, default=0, help="number of cases to compare bitwise")
+    parser.add_argument("--keep", type=Path, help="folder for failing scenarios")
     args = parser.parse_args()
     _import_all()
     found = Found()
@@ -148,7 +148,7 @@ def _tell(found: Found, wall_s: float) -> None:
 
 
 def _answered(folder: Path, index: int, found: Found) -> bool:
-    """Tell if a scenario is not refused, and its answer as it should be."""
+    """Return True if a scenario is accepted; record a failure if its result is wrong."""
     found.tried += 1
     ended = _forked(folder, lambda: _command("run", "case.toml", "--json", "--threads", "1"))
     found.costs.append((ended.cpu_s, ended.peak_bytes, index))
@@ -174,7 +174,7 @@ def _answered(folder: Path, index: int, found: Found) -> bool:
 
 
 def _interrupted(folder: Path, seed: int, index: int, found: Found) -> None:
-    """Send SIGINT to a simulation that would go on for minutes."""
+    """Send SIGINT to a simulation that would run for minutes."""
     within_s = random.Random(f"{seed} {index}").uniform(0.0, WITHIN_S)
     asked = ("simulate", "case.toml", "--replications", "5000", "--threads", "2")
     files = ("--trace", "trace.csv", "--pcap", "air.pcap")
@@ -184,7 +184,7 @@ def _interrupted(folder: Path, seed: int, index: int, found: Found) -> None:
         bad.append(f"status {ended.status}: {ended.err.strip()[-300:]}")
     if sum(line.startswith("airtcp: interrupted") for line in ended.err.splitlines()) != 1:
         bad.append(f"does not say once that it was interrupted: {ended.err.strip()[-300:]}")
-    # On a machine that others use too, what it has done since then is what can be held against it.
+    # On a shared machine, only the CPU time since the signal counts.
     if ended.after_cpu_s > SOON_S or ended.after_s > PATIENCE_S:
         bad.append(f"over {ended.after_s:.1f} s later, {ended.after_cpu_s:.1f} s of them at work")
     left = {path.name for path in folder.iterdir()} - {"case.toml", "trace.csv", "air.pcap"}
@@ -197,7 +197,7 @@ def _interrupted(folder: Path, seed: int, index: int, found: Found) -> None:
 
 
 def _compared(folder: Path, index: int, found: Found) -> None:
-    """Run with one and two threads, and recorded, and compare."""
+    """Compare runs with one and two threads, and with recording."""
     ended = _forked(folder, lambda: _compare(folder))
     found.compared += 1
     if ended.status != 0 or broken_words(ended.err):
@@ -225,7 +225,7 @@ def _compare(folder: Path) -> None:
 
 
 def _outcome(text: str) -> str:
-    """An answer without what it took."""
+    """Return a result without its costs."""
     answer = parsed(text)
     for name in ("wall_s", "cpu_s"):
         del answer["simulation"][name]
@@ -241,13 +241,13 @@ def _command(*words: str) -> NoReturn:
 
 
 def _import_all() -> None:
-    """Import once what each case needs, and leave no thread."""
+    """Import what each case needs once, and leave no thread running."""
     for name in LATE:
         import_module(name)
 
 
 def _forked(folder: Path, work: Callable[[], None], interrupt_s: float | None = None) -> Ended:
-    """Work in a process of its own, perhaps with a SIGINT when it has worked for so long."""
+    """Run `work` in a forked process, optionally with a SIGINT after some CPU time."""
     out, err = folder.with_suffix(".out"), folder.with_suffix(".err")
     began = time.monotonic()
     child = os.fork()
@@ -304,7 +304,7 @@ def _work(folder: Path, out: Path, err: Path, work: Callable[[], None]) -> NoRet
 
 
 def _worked_s(process: int) -> float:
-    """The time of a processor that a process has taken so far."""
+    """Return the CPU time that a process has used."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 

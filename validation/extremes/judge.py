@@ -1,4 +1,4 @@
-"""The laws of every answer, whatever the scenario, and numbers that must exist."""
+"""Check the laws that every result must obey, and that its numbers are finite."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ import math
 import re
 from typing import Any
 
-#: Metrics that are shares of something.
+#: Metrics between 0 and 1.
 SHARES = re.compile(r"probability|share|jain|utilization|fraction")
-#: What no user is to see.
+#: Words that users must never see.
 WORDS = re.compile(r"Traceback|panicked|RuntimeWarning|Warning:|internal error")
-#: Rounding of a mean over some replications.
+#: Rounding error of a mean over replications.
 ROUNDING = 1e-9
 
 
 def broken_words(said: str) -> list[str]:
-    """Find the words of stderr that only a mistake of ours says."""
+    """Find the words on stderr that reveal a bug."""
     return [f"says: {line.strip()[:200]}" for line in said.splitlines() if WORDS.search(line)]
 
 
 def parsed(text: str) -> Any:
-    """An answer; JSON has no NaN and no infinity. Raises ValueError."""
+    """Parse a result. NaN and infinity raise ValueError."""
 
     def refuse(constant: str) -> None:
         raise ValueError(f"{constant} in JSON")
@@ -30,7 +30,7 @@ def parsed(text: str) -> Any:
 
 
 def broken_laws(answer: dict[str, Any]) -> list[str]:
-    """Find the laws that an answer of `airtcp run --json` breaks."""
+    """Find the laws that the output of `airtcp run --json` breaks."""
     return _of_models(answer) + _of_simulation(answer["scenario"], answer["simulation"])
 
 
@@ -79,7 +79,7 @@ def _of_simulation(scenario: dict[str, Any], simulation: dict[str, Any]) -> list
             bad.append(f"goodputs of {parts} add up to {total}, not to {whole}")
     if any(value < 0 for value in counts.values()):
         bad.append(f"counts {counts}")
-    # With aggregates an attempt is that of many frames, each of which may be given up.
+    # An aggregate is one attempt with many frames, each of which may be dropped.
     if not scenario["mac"].get("aggregation") and counts["mac_drops"] > counts["mac_attempts"]:
         bad.append(f"counts {counts}")
     order = [metrics[f"transfer_time_{q}_s"]["mean"] for q in ("p50", "p90", "p99")]
@@ -92,7 +92,7 @@ def _of_simulation(scenario: dict[str, Any], simulation: dict[str, Any]) -> list
 
 
 def _held_bits(scenario: dict[str, Any]) -> float:
-    """The bits that receivers hold out of order at the end of the warm-up, and deliver after it."""
+    """Bits that receivers hold out of order at the end of the warm-up and deliver later."""
     count = {group["name"]: group["count"] for group in scenario["stations"]}
     return float(
         sum(

@@ -1,6 +1,6 @@
-"""Scenario files that are valid and as mixed as can be: features that are seldom together.
+"""Generate valid scenario files that combine features rarely used together.
 
-Keys go together, so that no file is refused; each file follows from a seed and its number alone.
+Keys are compatible, so no file is rejected. A seed and a number determine each file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from scenarios import Draws, toml
 
 CATEGORIES = ["AC_VO", "AC_VI", "AC_BE", "AC_BK"]
 HIGH = ("802.11n", "802.11ac", "802.11ax")
-#: Widest channel, most streams, highest MCS that every width has, guard intervals.
+#: Widest channel, most streams, highest MCS valid at every width, guard intervals.
 PHYS: dict[str, tuple[list[str], int, int, list[str]]] = {
     "802.11n": (["20 MHz", "40 MHz"], 4, 7, ["400 ns", "800 ns"]),
     "802.11ac": (["20 MHz", "40 MHz", "80 MHz", "160 MHz"], 8, 7, ["400 ns", "800 ns"]),
@@ -26,12 +26,12 @@ PHYS: dict[str, tuple[list[str], int, int, list[str]]] = {
         ["800 ns", "1600 ns", "3200 ns"],
     ),
 }
-#: At most so many stations that send without end: more take seconds for each that is simulated.
+#: Maximum of stations that always send: more take seconds per simulated second.
 MOST_STATIONS = 60
 
 
 def mixture(seed: int, index: int) -> str:
-    """The text of scenario file number `index` of a seed."""
+    """Return the text of scenario file number `index` of a seed."""
     draw = Draws(f"extremes {seed} {index}")
     standard = draw.one_of(["802.11b", "802.11a", "802.11g", *HIGH, *HIGH, "802.11ax", "802.11ax"])
     high = standard in HIGH
@@ -114,7 +114,7 @@ def _mac(draw: Draws, standard: str, edca: bool) -> dict[str, Any]:
 
 
 def _categories(draw: Draws, standard: str) -> dict[str, Any]:
-    # A limit has room for the longest packet at the lowest rate.
+    # The limit admits the longest packet at the lowest rate.
     limits = ["20 ms", "32 ms"] if standard in ("802.11b", "802.11g") else ["4 ms", "8 ms"]
     found: dict[str, Any] = {}
     for category in CATEGORIES:
@@ -158,7 +158,7 @@ def _stations(draw: Draws, name: str, standard: str, groups: int) -> dict[str, A
         both = [*slow["802.11b"], *slow["802.11a"]]
         stations["data_rate"] = draw.one_of(slow.get(standard, both))
     if standard in HIGH and draw.chance(0.3):
-        # The best MCS must get something through: at 12 dB QPSK does, at 45 dB all do.
+        # The best MCS must deliver something: at 12 dB QPSK does, at 45 dB all do.
         low = draw.chance(0.4)
         stations["mcs"] = draw.between(0, 1) if low else draw.between(0, mcs)
         stations |= draw.one_of(
@@ -282,9 +282,9 @@ def _application(draw: Draws) -> dict[str, Any]:
         application["codec"] = draw.one_of(["G.711", "G.729A"])
         application["video"] = draw.one_of(["none", "1.2 Mb/s", "20 Mb/s"])
     else:
-        # Saturated is refused behind a path and before early drops: that is not what this is about.
+        # Saturated flows are rejected behind a path and with early drops, so avoid both.
         application["packet"] = draw.one_of(["29 B", "200 B", "1500 B", "2296 B"])
-        # Millions of packets that wait where nothing limits them end a run, with a message.
+        # Millions of queued packets without a limit end a run with an error.
         most = "4 Mb/s" if application["packet"] == "29 B" else "40 Mb/s"
         application["rate"] = draw.one_of(["8 kb/s", "2 Mb/s", most])
     return application
@@ -300,7 +300,7 @@ def _tcp(draw: Draws, kind: str, control: bool, marks: bool) -> dict[str, Any]:
     if congestion not in ("bbr", "bbr1"):
         if marks and draw.chance(0.5):
             tcp["ecn"] = True
-        # Pacing wants `rack`, which times each segment.
+        # Pacing requires `rack`, which times each segment.
         if "preset" not in tcp:
             tcp["variant"] = draw.one_of(["reno", "newreno", "sack", "rack"])
         if tcp.get("variant") == "rack":

@@ -1,6 +1,6 @@
-"""The judgement of explanations of planted gaps: the first that is told, and the planted one.
+"""Check explanations of planted gaps: compare the first explanation with the planted cause.
 
-Prints a row for each seed of the table, or of those that are given, such as `1 30`:
+Prints a row for each seed of the table, or of the given range, such as `1 30`:
 
     .venv/bin/python validation/gaps/explained.py
 """
@@ -31,24 +31,24 @@ from planted import (
 
 @dataclass(frozen=True)
 class Judgement:
-    """The answer to a planted gap."""
+    """The explanation of a planted gap."""
 
     planted: Planted
     gap: Gap
 
     @property
     def first(self) -> str:
-        """The kind that is told first; empty where nothing is explained."""
+        """The kind of the first explanation; empty if there is none."""
         return self.gap.best[0].kind if self.gap.best else ""
 
     @property
     def is_right(self) -> bool:
-        """Tell whether the first explanation is the planted change, or rightly there is none."""
+        """True if the first explanation is the planted change, or if both are empty."""
         return self.first == self.planted.kind
 
 
 def judge(one: Planted) -> Judgement:
-    """Set a measurement beside its scenario's simulation, and take what is said of the gap."""
+    """Compare a measurement with the simulation of its scenario, and explain the gap."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "measured.csv"
         path.write_text(one.measured, encoding="utf-8")
@@ -58,7 +58,7 @@ def judge(one: Planted) -> Judgement:
 
 
 def main(first: int | None = None, end: int | None = None) -> None:
-    """Print what is said of each."""
+    """Print the explanations of each seed."""
     given = first is not None and end is not None
     right = of = 0
     first_ones = planted(range(first or 0, end or 0) if given else SEEDS)

@@ -1,9 +1,9 @@
-"""Measurements of networks in which one thing is not as their scenario says, drawn at random.
+"""Draw measurements of random networks that differ from their scenario in one property.
 
-A change is planted by other means than those by which airtcp tries it, where there are any: a
-neighbour is a cell of its own. It shows: some measured value is off by a factor of 1.4, beyond both
-intervals; changes that show less are drawn again. The seeds of the table stand in `SEEDS`, and were
-fixed before a network was drawn from them.
+If possible, a change is planted by other means than those that airtcp tries: a neighbor is a
+separate cell. It is visible: some measured value changes by a factor of 1.4, beyond both intervals;
+other changes are drawn again. The seeds of the table are in `SEEDS`, and were
+fixed before any network was drawn from them.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from airtcp.stats import Interval, student_interval
 
 Written = dict[str, Any]
 
-#: The seeds of the measurements with one thing changed, and of those with nothing changed.
+#: Seeds of measurements with one change, and of those without a change.
 SEEDS = range(1201, 1221)
 UNCHANGED_SEEDS = range(1301, 1306)
-#: The seed of the simulation that stands for the network; the scenario's own is 1.
+#: Seed of the simulation that stands for the network; the scenario's own is 1.
 MEASURED = 9001
-#: Runs that were measured, and that are simulated beside them.
+#: Measured runs, and as many simulated runs to compare with.
 RUN = {"warmup": "2 s", "duration": "5 s", "replications": 10, "seed": 1}
-#: A planted change moves some value by this factor at least.
+#: Minimum factor by which a planted change alters some value.
 SHOWS = 1.4
-#: Values that people look at; far below these a change is none.
+#: Relevant metrics, and the size below which changes do not matter.
 _LEAST = {"goodput_bps": 1e5, "rtt_s": 0.002, "packet_delay_p95_s": 0.005}
 
 
 @dataclass(frozen=True)
 class Planted:
-    """A scenario, what was measured in its network, and what is not as the scenario says."""
+    """A scenario, a measurement of its network, and the property that differs."""
 
     kind: str
     seed: int
@@ -48,7 +48,7 @@ Change = Callable[[Written, Random], str]
 
 
 def _network(draw: Random) -> Written:
-    """Draws a network: data both ways, a call, an access point with a queue, a wire behind it."""
+    """Draw a network: data in both directions, a call, an access point's queue, a wired link."""
     standard = draw.choice(["802.11ax", "802.11ac", "802.11n", "802.11g"])
     phy: Written = {"standard": standard}
     if standard != "802.11g":
@@ -91,7 +91,7 @@ def _flow(group: str, direction: str, application: Written) -> Written:
 
 
 def rate(data: Written, draw: Random) -> str:
-    """Lowers the rate of a group, or of all."""
+    """Lower the rate of a group, or of all."""
     groups = draw.choice([["laptop"], ["camera"], ["laptop", "camera", "phone"]])
     for station in data["stations"]:
         if station["name"] in groups:
@@ -103,7 +103,7 @@ def rate(data: Written, draw: Random) -> str:
 
 
 def neighbour(data: Written, draw: Random) -> str:
-    """Puts another cell on the channel, in which one to three stations download over UDP."""
+    """Add a cell on the same channel in which one to three stations download over UDP."""
     full_bps = airtcp.load(data).phy.data_rate.bps
     data["cells"] = {"own": {}, "next": {}}
     data["air"] = {"heard": [["own", "next"]]}
@@ -121,7 +121,7 @@ def neighbour(data: Written, draw: Random) -> str:
 
 
 def frame_losses(data: Written, draw: Random) -> str:
-    """Lets frames of a group, or of all, be lost."""
+    """Add frame errors to a group, or to all."""
     groups = draw.choice([["laptop"], ["camera"], ["laptop", "camera", "phone"]])
     lost = f"{draw.randint(12, 45)} %"
     for station in data["stations"]:
@@ -131,20 +131,20 @@ def frame_losses(data: Written, draw: Random) -> str:
 
 
 def wire_losses(data: Written, draw: Random) -> str:
-    """Lets packets be lost on the wire."""
+    """Add packet loss to the wired link."""
     data["links"]["line"]["loss"] = f"{draw.uniform(0.2, 3.0):.2f} %"
     return f"{data['links']['line']['loss']} of the packets"
 
 
 def slow_wire(data: Written, draw: Random) -> str:
-    """Makes the wire slow, with a queue that is kept short."""
+    """Lower the rate of the wired link, with a short queue."""
     line = data["links"]["line"]
     line |= {"rate": _part_of_air(data, draw), "queue": {"discipline": "fq-codel"}}
     return f"{line['rate']}"
 
 
 def bloated_wire(data: Written, draw: Random) -> str:
-    """Makes the wire slow, with a queue that is long."""
+    """Lower the rate of the wired link, with a long queue."""
     line = data["links"]["line"]
     limit = draw.randint(400, 3000)
     line |= {"rate": _part_of_air(data, draw), "queue": {"discipline": "fifo", "limit": limit}}
@@ -157,7 +157,7 @@ def _part_of_air(data: Written, draw: Random) -> str:
 
 
 def queue(data: Written, draw: Random) -> str:
-    """Gives the access point a queue of another kind: long, or of a few packets."""
+    """Replace the access point's queue with a long or very short FIFO."""
     limit = draw.choice([draw.randint(3, 12), draw.randint(800, 3000)])
     data["ap"]["queue"] = {"discipline": "fifo", "limit": limit}
     return f"first in, first out, {limit} packets"
@@ -174,12 +174,12 @@ KINDS: dict[str, Change] = {
 }
 
 
-#: Kinds of later seeds: the turns of `KINDS` stay as they were when its seeds were fixed.
+#: Kinds of later seeds, separate so that `KINDS` keeps the order in which its seeds were fixed.
 LATER_SEEDS = range(1401, 1405)
 
 
 def window(data: Written, draw: Random) -> str:
-    """Gives all TCP flows a receive window that is not scaled, or that of a small device."""
+    """Limit the receive window of all TCP flows to that of a small or old device."""
     size = draw.choice([12, 24, 48, 64])
     for flow in data["flows"]:
         if "tcp" in flow:
@@ -188,12 +188,12 @@ def window(data: Written, draw: Random) -> str:
 
 
 def planted_later(seeds: Iterable[int]) -> Iterator[Planted]:
-    """Draws a measurement of small windows for each seed."""
+    """Draw a measurement with small windows for each seed."""
     yield from _planted((seed, "window", window) for seed in seeds)
 
 
 def planted(seeds: Iterable[int]) -> Iterator[Planted]:
-    """Draws a measurement with one thing changed for each seed; kinds come in turns."""
+    """Draw a measurement with one change for each seed, cycling through the kinds."""
     names = list(KINDS)
     kinds = ((seed, names[seed % len(names)]) for seed in seeds)
     yield from _planted((seed, kind, KINDS[kind]) for seed, kind in kinds)
@@ -215,14 +215,14 @@ def _planted(changes: Iterable[tuple[int, str, Change]]) -> Iterator[Planted]:
 
 
 def unchanged(seeds: Iterable[int]) -> Iterator[Planted]:
-    """Draws a measurement of a network that is as its scenario says, for each seed."""
+    """Draw a measurement of a network without a change for each seed."""
     for seed in seeds:
         scenario = _network(Random(1_000 * seed))
         yield Planted("", seed, "nothing", scenario, as_table(measure(scenario)))
 
 
 def measure(network: Written, *, seed: int = MEASURED) -> dict[tuple[str, str], Interval]:
-    """Measures a network: iperf3 both ways, a call, and frames of stations without response."""
+    """Measure a network: iperf3 in both directions, a call, and failed frames of stations."""
     simulation = airtcp.simulate(airtcp.load(network), seed=seed).simulation
     transfer = ("goodput_bps", "rtt_s", "rtt_p95_s", "tcp_retransmissions")
     call = ("packet_delay_p95_s", "packet_loss")
@@ -249,7 +249,7 @@ def _value(answer: Any, of: str, name: str) -> float | None:
 
 
 def as_table(values: dict[tuple[str, str], Interval]) -> str:
-    """Writes values as a CSV file of `airtcp run --measured`."""
+    """Write values as a CSV file for `airtcp run --measured`."""
     lines = ["metric,value,low,high,runs,of"]
     for (of, name), one in values.items():
         low, high = ("" if end is None else repr(end) for end in (one.low, one.high))
@@ -258,7 +258,7 @@ def as_table(values: dict[tuple[str, str], Interval]) -> str:
 
 
 def _shows(before: dict[tuple[str, str], Interval], after: dict[tuple[str, str], Interval]) -> bool:
-    """Tell whether some value that people look at is far from the other, beyond both intervals."""
+    """Return True if some relevant value changes by the factor `SHOWS`, beyond both intervals."""
     for (of, name), one in before.items():
         two = after.get((of, name))
         least = _LEAST.get(name)
