@@ -5,7 +5,7 @@ Each text also appears on the command line.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import duration, quantity_with_interval
@@ -27,45 +27,36 @@ Json = dict[str, Any]
 
 def of_comparison(result: Comparison) -> Json:
     """Return the card of a simulation."""
-    simulation, length_ns = result.simulation, result.scenario.run.duration_ns
-    known = (
-        (METRICS[name].label, quantity_with_interval(simulation.metrics[name], METRICS[name].unit))
-        for name in summary.HEADLINES
-        if name in simulation.metrics and simulation.metrics[name].is_known
-    )
-    n = simulation.replications
-    sure = (
-        f"Simulated: {n} replication{'s' if n > 1 else ''} of {duration(length_ns / 1e9)}, "
-        f"{100 * simulation.confidence:g} % intervals, seed {result.provenance.seed}, "
-        f"airtcp {result.provenance.version}."
-    )
-    return _card(result.scenario, result.verdict, known, [sure, *_care(cautions(result))])
-
-
-def _card(
-    scenario: ResolvedScenario,
-    verdict: Verdict | None,
-    known: Iterable[tuple[str, str]],
-    sure: Sequence[str],
-) -> Json:
-    targets = [] if verdict is None else run.ordered(verdict)
+    simulation, verdict = result.simulation, result.verdict
     numbers = [
         {
             "label": " ".join(words.target_about(one.target.condition).split()),
             "text": words.measured(one.interval, one.target.condition.about),
             "wanted": f"target {words.wanted(one.target.condition)}",
         }
-        for one in targets
+        for one in ([] if verdict is None else run.ordered(verdict))
     ]
-    numbers += [{"label": label, "text": text, "wanted": ""} for label, text in known]
+    numbers += [
+        {"label": metric.label, "text": quantity_with_interval(one, metric.unit), "wanted": ""}
+        for name in summary.HEADLINES
+        if (one := simulation.metrics.get(name)) is not None and one.is_known
+        for metric in (METRICS[name],)
+    ]
+    n = simulation.replications
+    sure = (
+        f"Simulated: {n} replication{'s' if n > 1 else ''} of "
+        f"{duration(result.scenario.run.duration_ns / 1e9)}, "
+        f"{100 * simulation.confidence:g} % intervals, seed {result.provenance.seed}, "
+        f"airtcp {result.provenance.version}."
+    )
     card = {
-        "title": scenario.title,
-        "about": _about(scenario),
+        "title": result.scenario.title,
+        "about": _about(result.scenario),
         "question": _question(verdict),
         "state": "" if verdict is None else verdict.state,
         "verdict": "" if verdict is None else run.headline(verdict)[0],
         "numbers": numbers[:_NUMBERS],
-        "sure": " ".join(sure),
+        "sure": " ".join([sure, *_care(cautions(result))]),
     }
     return card | {"text": text(card)}
 
