@@ -81,6 +81,19 @@ def test_the_goodput_of_one_flow_is_told_once_in_a_difference() -> None:
     assert {("goodput_bps", None), ("flow_goodput_bps", None)} <= told
 
 
+def test_of_hidden_uploads_one_loses_nearly_all_without_rts() -> None:
+    """Without RTS, the weaker station's mean share of both uploads is small."""
+    of = example("hidden-uploads", **{"run.replications": 4, "run.duration": "20 s"})
+
+    def weaker(of: Scenario) -> float:
+        runs = simulate(of, threads=1).simulation.runs
+        goodputs = [[flow["goodput_bps"] for flow in run.answer["flows"]] for run in runs]
+        return fmean(min(each) / sum(each) for each in goodputs)
+
+    assert weaker(of) < 0.05
+    assert weaker(of.vary({"mac.rts_threshold": "0 B"})) > 0.25
+
+
 def test_what_begins_at_once_is_not_laid_to_stations_that_are_not_heard() -> None:
     """Half of all frames of twenty uploads collide; the only hidden station hardly transmits."""
     of = loads(
