@@ -1,4 +1,4 @@
-"""Rows of the reference tables from independent runs of a peer. Needs nothing but Python.
+"""Compute rows of the reference tables from independent runs of a peer. Needs only Python.
 
 Columns: group, parameters, metric, mean, half width of the 95 % interval, number of runs.
 """
@@ -16,7 +16,7 @@ STUDENT_975 = (
     2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
     2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
 )  # fmt: skip
-#: So many runs the table of quantiles allows.
+#: Maximum number of runs in the table of quantiles.
 MOST_RUNS = len(STUDENT_975) + 1
 
 

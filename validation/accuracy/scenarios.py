@@ -54,7 +54,7 @@ def saturated(count: int, mac: str = "") -> str:
 
 
 def cell(standard: str, count: int, rate: str, application: str, **phy: int) -> str:
-    """Uploads in a cell of some standard, with these settings as defaults."""
+    """Return uploads in a cell of some standard, with these settings as defaults."""
     text = f'[phy]\nstandard = "{standard}"\n'
     text += "".join(f"{key} = {value}\n" for key, value in phy.items())
     return text + _group("sta", count, rate) + _flow("sta", application, "upload") + _run(20, 4)

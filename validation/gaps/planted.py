@@ -2,8 +2,8 @@
 
 If possible, a change is planted by other means than those that airtcp tries: a neighbor is a
 separate cell. It is visible: some measured value changes by a factor of 1.4, beyond both intervals;
-other changes are drawn again. The seeds of the table are in `SEEDS`, and were
-fixed before any network was drawn from them.
+other changes are drawn again. The seeds of the table are in `SEEDS`, and were fixed before any
+network was drawn from them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The cells in which it is measured how often confidence intervals hold the truth.
+"""Define the cells in which the coverage of confidence intervals is measured.
 
-All this was written down before any estimate was judged by it. A system is a cell of Wi-Fi or a
-processor, a law of sizes and a load. A block of it is what a user would run: 20 replications on a
-seed of its own, the first 5 of which are the block of 5. A cell is a system, 5 or 20 replications,
-and a metric; its coverage is the share of blocks whose interval holds the truth.
+All this was fixed before any estimate was judged by it. A system is a Wi-Fi cell or a processor,
+a size distribution (law) and a load. A block of it is one user's run: 20 replications with their
+own seed; the first 5 are the block of 5. A cell is a system, 5 or 20 replications,
+and a metric. Its coverage is the fraction of blocks whose interval contains the truth.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ LOADS: Final = (0.3, 0.7, 1.0, 1.2)
 BLOCKS: Final = 400
 CONFIDENCE: Final = 0.95
 
-#: Pooled by law and load, the coverage lies between these.
+#: Required range of the coverage, pooled by law and load.
 POOLED: Final = (0.93, 0.98)
-#: No cell of 400 blocks covers less.
+#: Minimum coverage of a cell of 400 blocks.
 LEAST: Final = 0.90
-#: Cells of which half of the blocks or more print no interval are fewer than this share.
+#: Maximum fraction of cells in which half of the blocks or more print no interval.
 DECLINED: Final = 1 / 3
-#: A truth's own half width over the median half width of a cell. Beyond it nothing is judged.
+#: Maximum half width of a truth relative to the median half width of a cell that it judges.
 TRUTH: Final = 1 / 5
 
 _LOG: Final = (
     Path(airtcp.__file__).parent / "examples" / "semicomplete-2015-05.access.log.gz"
 ).as_posix()
-#: Laws of sizes, of a mean in bytes. The log, which the demo of the README has, has its own mean.
+#: Size distributions by mean in bytes. The log of the README's demo has its own mean.
 LAWS: Final = {
     "exponential": '{{ distribution = "exponential", mean = "{mean:.0f} B" }}',
     "pareto": '{{ distribution = "pareto", mean = "{mean:.0f} B", shape = 1.5 }}',
@@ -45,7 +45,7 @@ LAWS: Final = {
 
 
 class Window(NamedTuple):
-    """The seconds for which a replication warms up, and is measured."""
+    """Warm-up and measured time of a replication."""
 
     warmup_s: float
     measured_s: float
@@ -53,11 +53,11 @@ class Window(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """A place at which transfers share a capacity.
+    """A resource whose capacity transfers share.
 
-    `bulk_bps` is what ten endless downloads get there together (measured; of the processor it is
-    its capacity), over which loads are counted. `phy` and `tcp` are tables of a scenario; the
-    processor has none, and is simulated by `sharing`.
+    `bulk_bps` is the total goodput of ten endless downloads there (measured; for the processor, its
+    capacity). Loads are relative to it. `phy` and `tcp` are tables of a scenario; the
+    processor has none and is simulated by `sharing`.
     """
 
     name: str
@@ -107,11 +107,11 @@ PLACES: Final = {
     )
 }
 
-#: The bytes of an answer of the demo's log, on average.
+#: Mean response size of the demo's log in bytes.
 LOG_MEAN_BYTES: Final = 306_906.3
-#: Ten laptops, whose thinking makes the load; the log's answers are three times as large.
+#: Number of laptops; their think time sets the load. The log's responses are three times as large.
 _LAPTOPS: Final = {"exponential": 10, "pareto": 10, "log": 20}
-#: On 802.11b the log has the demo's think time, and laptops make the load.
+#: On 802.11b the log has the demo's think time, and the number of laptops sets the load.
 _DEMO_THINK_S: Final = 10.0
 
 _SCENARIO: Final = """
@@ -138,7 +138,7 @@ seed = {seed}
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A place, a law and a load; `index` makes its seeds."""
+    """A place, a law and a load; `index` determines its seeds."""
 
     index: int
     place: Place
@@ -174,27 +174,27 @@ class System:
 
     @property
     def think_s(self) -> float:
-        """The mean think time, so that the load is that of laptops that never wait."""
+        """The mean think time, which gives the load if responses took no time."""
         asked_bps = self.load * self.place.bulk_bps
         return round(self.laptops * 8.0 * self.mean_bytes / asked_bps, 6)
 
     def loop_bps(self, times: dict[str, float]) -> float | None:
-        """The goodput that goes with mean times in a closed loop, None where it is none."""
+        """Return the goodput of a closed loop with these mean times, or None for open systems."""
         sizes, thinks = self.laws()
         cycle_s = thinks.mean() + times["transfer_time_s"]
         return 8.0 * self.laptops * sizes.mean() / cycle_s
 
     def seed(self, block: int) -> int:
-        """The seed of a block; those of truths are blocks below 0."""
+        """Return the seed of a block; blocks below 0 are those of truths."""
         return (self.index + 1) * 1_000_003 + 10_000 + block
 
     def scenario(
         self, block: int, *, replications: int = REPLICATIONS[-1], window: Window | None = None
     ) -> ResolvedScenario:
-        """A block as `airtcp.simulate` takes it, over another window if one is given.
+        """Return the scenario of a block for `airtcp.simulate`, optionally over another window.
 
-        A processor's is that of a radio with its laptops: what an estimator may read of it, and
-        all that is not simulated.
+        A processor has the scenario of 802.11b with its laptops, for the estimators; its
+        radio is not simulated.
         """
         warmup_s, measured_s = window or self.window
         text = _SCENARIO.format(
@@ -212,14 +212,14 @@ class System:
 
     @cache  # noqa: B019, for there are few systems
     def laws(self) -> tuple[Distribution, Distribution]:
-        """The laws of sizes and of think times."""
+        """Return the distributions of sizes and think times."""
         application = self.scenario(0).flows[0].application
         assert application.kind == "web"
         return application.size, application.think_time
 
 
 class Cell(NamedTuple):
-    """A system observed by blocks of so many replications, and what is asked of it."""
+    """A system, the number of replications per block, and a metric."""
 
     system: System
     replications: int
@@ -228,14 +228,14 @@ class Cell(NamedTuple):
 
 @cache
 def systems() -> dict[str, System]:
-    """All systems by their names, those of the processor first."""
+    """Return all systems by name, those of the processor first."""
     found = [(place, law, load) for place in PLACES.values() for law in LAWS for load in LOADS]
     made = (System(index, *of) for index, of in enumerate(found))
     return {system.name: system for system in made}
 
 
 def cells() -> Iterator[Cell]:
-    """All cells, 36 systems long."""
+    """Yield all cells of the 36 systems."""
     for system in systems().values():
         for replications in REPLICATIONS:
             for metric in METRICS:

@@ -1,4 +1,4 @@
-"""The coverage of the cells: the share of intervals that hold the truth, and causes of misses."""
+"""Judge the coverage of the cells: how often intervals contain the truth, and why they miss."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 
 class Estimate(NamedTuple):
-    """The interval that is told of a metric of a block, and Student's of the same replications."""
+    """The reported interval of a metric in a block, and Student's from the same replications."""
 
     said: Interval
     plain: Interval
@@ -37,13 +37,13 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A cell, judged.
+    """The result for a cell.
 
-    Coverage and `bias` are of the blocks that print an interval: `bias` is the mean estimate less
-    the truth, over the standard deviation of estimates; `width_over_sd` the root mean square of the
-    half widths in standard errors of their own over that deviation: 1 if the intervals are honest
-    about spread. `half_width` and `plain_half_width` are medians over these blocks.
-    `truth_over_half_width` compares the truth's own half width.
+    Coverage and `bias` are over the blocks that print an interval. `bias` is the mean estimate
+    minus the truth, relative to the standard deviation of estimates. `width_over_sd` compares the
+    root mean square of the half widths, as standard errors, with that deviation: 1 if accurate.
+    `half_width` and `plain_half_width` are medians over these blocks. `truth_over_half_width` is
+    the truth's own half width relative to `half_width`.
     """
 
     system: str
@@ -62,7 +62,7 @@ class Verdict:
 
     @property
     def declined(self) -> float:
-        """The share of blocks that print no interval."""
+        """Fraction of blocks that print no interval."""
         return 1.0 - self.printed / self.blocks
 
     @property
@@ -71,7 +71,7 @@ class Verdict:
 
     @property
     def is_judged(self) -> bool:
-        """Tells whether the truth is known well enough."""
+        """True if the truth is known well enough."""
         return self.truth_over_half_width is not None and self.truth_over_half_width <= TRUTH
 
     @property
@@ -84,7 +84,7 @@ class Verdict:
 
     @property
     def gain(self) -> float | None:
-        """The factor by which intervals are narrower than plain ones."""
+        """Factor by which intervals are narrower than Student's."""
         if not self.half_width or self.plain_half_width is None:
             return None
         return self.plain_half_width / self.half_width
@@ -92,9 +92,9 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """The judged cells of a law and a load, together.
+    """The judged cells of a law and a load together.
 
-    `low` and `high` are an interval of 95 % of the coverage: blocks are independent, cells of a
+    `low` and `high` are a 95 % interval of the coverage. Blocks are independent, but cells of a
     block are not, so each block counts as one number.
     """
 
@@ -113,13 +113,13 @@ class Pool:
 def estimates(
     runs: Sequence[Replication], scenario: ResolvedScenario, metrics: Sequence[str] = METRICS
 ) -> dict[str, Estimate]:
-    """Returns what is said of the metrics of a block."""
+    """Return the estimates of the metrics of a block."""
     found = {metric: estimate(runs, scenario, metric) for metric in metrics}
     return {metric: Estimate(one.interval, one.plain) for metric, one in found.items()}
 
 
 def told(runs: Sequence[Replication], system: System) -> dict[tuple[int, str], Estimate]:
-    """Returns the estimates of a block, by the number of replications and the metric."""
+    """Return the estimates of a block by number of replications and metric."""
     scenario = system.scenario(0)
     return {
         (count, metric): one
@@ -130,14 +130,14 @@ def told(runs: Sequence[Replication], system: System) -> dict[tuple[int, str], E
 
 
 def verdict(cell: Cell, found: Sequence[Estimate], truth: Truth) -> Verdict:
-    """Judges a cell by the estimates of its blocks."""
+    """Judge a cell by the estimates of its blocks."""
     printed = [one for one in found if one.said.half_width is not None]
     widths = np.array([one.said.half_width for one in printed], dtype=float)
     plain = np.array([one.plain.half_width or math.nan for one in printed], dtype=float)
     means = np.array([one.said.mean for one in printed], dtype=float)
     some = len(printed) > 1
     spread = float(means.std(ddof=1)) if some else math.nan
-    # The factor of Student's interval of so many replications, or one like it.
+    # The quantile factor of Student's interval for this number of replications, approximately.
     factor = _factor(cell.replications)
     half_width = float(np.median(widths)) if some else None
     return Verdict(
@@ -160,7 +160,7 @@ def verdict(cell: Cell, found: Sequence[Estimate], truth: Truth) -> Verdict:
 
 
 def held(found: Sequence[Estimate], truth: Truth) -> NDArray[np.float64]:
-    """Returns for each block 1 if its interval holds the truth, 0 if not, NaN without one."""
+    """Return for each block 1 if its interval contains the truth, 0 if not, NaN without one."""
     return np.array(
         [
             math.nan if one.said.half_width is None else float(_holds(one.said, truth))
@@ -170,14 +170,14 @@ def held(found: Sequence[Estimate], truth: Truth) -> NDArray[np.float64]:
 
 
 def pools(of_cells: Iterable[tuple[Cell, Verdict, NDArray[np.float64]]]) -> Iterator[Pool]:
-    """Pools the judged cells that print intervals by law and load."""
+    """Pool the judged cells that print intervals by law and load."""
     by: dict[tuple[str, float], dict[str, list[NDArray[np.float64]]]] = {}
     for cell, one, each in of_cells:
         if one.is_judged and not one.is_declined:
             of_pool = by.setdefault((cell.system.law, cell.system.load), defaultdict(list))
             of_pool[cell.system.name].append(each)
     for (law, load), systems in by.items():
-        # Rows are blocks: what a block held, and how many intervals it printed.
+        # Rows are blocks: intervals that contain the truth, and printed intervals.
         rows = np.concatenate(
             [
                 np.column_stack([np.nansum(table, axis=0), np.isfinite(table).sum(axis=0)])
@@ -192,7 +192,7 @@ def pools(of_cells: Iterable[tuple[Cell, Verdict, NDArray[np.float64]]]) -> Iter
 
 
 def failures(verdicts: Sequence[Verdict], of_pools: Sequence[Pool]) -> list[str]:
-    """Names what fails by the rules of `cells`, and what cannot be judged, a line each."""
+    """Describe each violation of the rules of `cells`, and each cell that cannot be judged."""
     lines = [
         f"{pool.law}, load {pool.load:g}: {pool.coverage:.1%} of all intervals hold the truth"
         for pool in of_pools
@@ -215,7 +215,7 @@ def failures(verdicts: Sequence[Verdict], of_pools: Sequence[Pool]) -> list[str]
 
 
 def to_dict(one: Verdict | Pool) -> dict[str, Any]:
-    """A record as it is stored, its numbers to five digits."""
+    """Return a record for storing, its numbers to five digits."""
     return {
         key: float(f"{value:.5g}") if isinstance(value, float) else value
         for key, value in asdict(one).items()
@@ -223,7 +223,7 @@ def to_dict(one: Verdict | Pool) -> dict[str, Any]:
 
 
 def rounded(one: Estimate) -> list[float | None]:
-    """Mean and ends of what is said, to five digits."""
+    """Return mean and ends of the reported interval to five digits."""
     said = (one.said.mean, one.said.low, one.said.high)
     return [None if value is None else float(f"{value:.5g}") for value in said]
 

@@ -1,15 +1,15 @@
-"""Measures how often intervals hold the truth, in the cells of `cells`.
+"""Measure the coverage of confidence intervals in the cells of `cells`.
 
     measure.py truths DIR              # long runs; about an hour of two processors
     measure.py run DIR                 # blocks; about three hours of two processors
-    measure.py judge DIR [--write]     # what is there; --write puts it into measured.json, where
-                                       # systems that were not chosen stay
+    measure.py judge DIR [--write]     # stored blocks; --write updates the chosen systems in
+                                       # measured.json
 
-Runs and truths go on where they were stopped, by Ctrl-C too. --quick makes 20 blocks of each
-system, --few the first 5 replications of each alone, --minutes stops after so many, and names take
-some systems only, such as `processor` or `pareto-1.2`. Systems get equal shares of the time, so
-that a run that is stopped has many blocks of those that cost little. --first takes blocks from that
-number on: what was chosen by some blocks is judged by others.
+Runs and truths resume where they were stopped, also by Ctrl-C. --quick runs 20 blocks per system,
+--few only the first 5 replications of each block; --minutes limits the run time. Names select
+systems, such as `processor` or `pareto-1.2`. Systems get equal shares of the time, so an
+interrupted run has more blocks of cheap systems. --first skips blocks, so that other blocks judge
+a choice than those that led to it.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ from intervals.truths import Truth  # noqa: E402
 
 MEASURED: Final = HERE / "measured.json"
 QUICK: Final = 20
-#: Seconds between two lines that tell how far it is.
+#: Seconds between progress messages.
 _TOLD_S: Final = 60.0
 
 
 def main() -> int:
-    """Does what the command line says. Status 130 after Ctrl-C, 1 if a judged cell fails."""
+    """Run the command. Exit status 130 after Ctrl-C, 1 if a judged cell fails."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("verb", choices=["truths", "run", "judge"])
     parser.add_argument("folder", type=Path, metavar="DIR")
-    parser.add_argument("names", nargs="*", help="parts of names of systems")
-    parser.add_argument("--blocks", type=int, default=BLOCKS, help="of each system")
+    parser.add_argument("names", nargs="*", help="parts of system names")
+    parser.add_argument("--blocks", type=int, default=BLOCKS, help="blocks per system")
     parser.add_argument("--first", type=int, default=0, help="number of the first block")
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK} blocks")
+    parser.add_argument("--quick", action="store_true", help=f"only {QUICK} blocks")
     parser.add_argument(
-        "--few", action="store_true", help=f"blocks of {REPLICATIONS[0]} replications alone"
+        "--few", action="store_true", help=f"only {REPLICATIONS[0]} replications per block"
     )
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--threads", type=int, default=2)
@@ -92,7 +92,7 @@ def run(
     *,
     replications: int = REPLICATIONS[-1],
 ) -> None:
-    """Simulates the blocks that are not there yet, of the system that has cost the least so far."""
+    """Simulate the missing blocks, each time of the system with the least time so far."""
     named = {system.name: system for system in chosen}
     stores = {name: Store(folder, system) for name, system in named.items()}
     there = {name: set(store.blocks()) for name, store in stores.items()}
@@ -118,7 +118,7 @@ def run(
 def find_truths(
     chosen: Sequence[System], folder: Path, threads: int, goes_on: Callable[[], bool]
 ) -> None:
-    """Makes the long runs that are not there yet."""
+    """Simulate the missing long runs."""
     for turn in range(truths.MOST):
         for system in chosen:
             long = Store(folder / "long", system)
@@ -131,7 +131,7 @@ def find_truths(
 
 
 def known(folder: Path, system: System) -> tuple[dict[str, Truth], float]:
-    """The truths of a system, exact ones first, and how far they are off plain means."""
+    """Return the truths of a system, exact if known, and their distance to plain means."""
     exact = truths.exact(system)
     blocks = [runs for _, runs in Store(folder / "long", system).read()]
     if len(exact) == len(system.metrics) or not blocks:
@@ -141,7 +141,7 @@ def known(folder: Path, system: System) -> tuple[dict[str, Truth], float]:
 
 
 def judged(chosen: Sequence[System], folder: Path, blocks: range, *, write: bool) -> list[str]:
-    """Judges what is there, prints it, and names what fails."""
+    """Judge and print the stored blocks, and return the failures."""
     found: list[tuple[Cell, judge.Verdict, Any]] = []
     witnesses: dict[str, list[float | None]] = {}
     firsts: dict[str, dict[str, list[float | None]]] = {}
@@ -183,9 +183,9 @@ def judged(chosen: Sequence[System], folder: Path, blocks: range, *, write: bool
             + [judge.to_dict(one) for one in verdicts],
             "pools": [one for one in old["pools"] if one["law"] not in laws]
             + [judge.to_dict(one) for one in pools],
-            # Goodput over that of the closed loop, less 1; half widths off plain means, at most.
+            # Relative error in the closed-loop equation; maximum half widths from plain means.
             "truths": old["truths"] | witnesses,
-            # The first block of 5 of each processor, by which a test sees when estimates move.
+            # The first block of 5 of each processor, by which a test detects changed estimates.
             "first": old["first"] | firsts,
         }
         MEASURED.write_text(f"{_written(record)}\n", encoding="utf-8")
@@ -193,7 +193,7 @@ def judged(chosen: Sequence[System], folder: Path, blocks: range, *, write: bool
 
 
 def _written(record: Mapping[str, Any]) -> str:
-    """The record as JSON, a line for each cell."""
+    """Return the record as JSON, one line per cell."""
     parts = []
     for key, value in record.items():
         lines = (

@@ -1,7 +1,7 @@
-"""Cells of what people run: readers of today's pages, alone and in an office beside calls.
+"""Define cells of typical use: readers of today's pages, alone and in an office with calls.
 
-Scenarios, windows and metrics are those of the examples that airtcp comes with; they were written
-down before any of them had run (the percentile was added when page times came to be pooled). Rules
+Scenarios, windows and metrics are those of airtcp's examples. They were fixed before any of them
+ran, except the percentile, which was added when page times came to be pooled. Rules
 and loads are those of `cells`.
 """
 
@@ -16,9 +16,9 @@ from airtcp.scenario import ResolvedScenario
 from intervals.cells import PLACES, REPLICATIONS, Place, System, Window
 
 METRICS: Final = ("page_time_s", "page_time_p90_s", "goodput_bps", "transfer_time_s")
-#: The law of these systems, by the name of what they are, and their loads.
+#: The law of these systems, named after their setting, and their loads.
 LOADS: Final = {"readers": (0.3, 0.7, 1.0), "office": (0.3, 0.7)}
-#: The mean page of `web-2025`, and the mean time to read one.
+#: The mean page of `web-2025`, and the mean reading time.
 _PAGE_BYTES: Final = 4_087_000.0
 _THINK_S: Final = 30.0
 _AX: Final = PLACES["802.11ax"]
@@ -64,7 +64,7 @@ seed = {seed}
 
 
 class Profiled(System):
-    """Readers whose number makes the load; its law is what they are among."""
+    """Readers whose number sets the load; the law is their setting."""
 
     __slots__ = ()
 
@@ -93,7 +93,7 @@ class Profiled(System):
         )
 
     def loop_bps(self, times: dict[str, float]) -> float | None:
-        """The goodput that goes with a mean page time in a closed loop; None beside calls."""
+        """Return the goodput of a closed loop with this mean page time, or None with calls."""
         if self.law == "office":
             return None
         flow = self.scenario(0).flows[0]
@@ -105,7 +105,7 @@ class Profiled(System):
 
 @cache
 def profiles() -> dict[str, Profiled]:
-    """All of these systems by their names; their indices are behind those of `cells`."""
+    """Return all of these systems by name; their indices follow those of `cells`."""
     found = [(law, load) for law, loads in LOADS.items() for load in loads]
     made = (Profiled(100 + index, _PLACE, *of) for index, of in enumerate(found))
     return {system.name: system for system in made}

@@ -1,11 +1,11 @@
-"""A processor that sources share, in plain Python, and what is known of it exactly.
+"""Simulate a processor that sources share, in plain Python, and compute its exact results.
 
-In a closed system sources think, bring a transfer, which gets an equal share of the capacity with
-all that are there, and think again. `crates/flow` has the same system, measured in jobs; here a
-window of time is measured as the packet simulator does, and what was drawn in it and has not ended
-is told, too.
+In a closed system each source thinks, starts a transfer, which gets an equal share of the capacity
+with all others present, and thinks again. `crates/flow` simulates the same system, measured in
+jobs. Here a time window is measured as in the packet simulator, and draws that have not ended are
+reported, too.
 
-Truths: mean time and goodput are those of a product form, whatever the law of sizes (Baskett,
+Truths: mean time and goodput have a product form for any size distribution (Baskett,
 Chandy, Muntz and Palacios, Open, Closed, and Mixed Networks of Queues with Different Classes of
 Customers, JACM 22(2), 1975), by mean value analysis (Reiser and Lavenberg, JACM 27(2), 1980).
 """
@@ -22,14 +22,14 @@ from airtcp.distributions import Distribution, Empirical, Exponential, Pareto
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
-#: Equal blocks of the measured time in which the core adds up.
+#: Equal blocks of the measured time in which the core accumulates.
 BLOCKS: Final = 20
 _CHUNK: Final = 4096
 
 
 @dataclass(slots=True)
 class Sums:
-    """The sums, in the order of the core's accounts."""
+    """The sums, in the order of the core's statistics."""
 
     units: int = 0
     unit_bytes: float = 0.0
@@ -44,12 +44,12 @@ class Sums:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """The measurements of a window, as the core would book them.
+    """The measurements of a window, as the core would record them.
 
-    `times_s` are the times of the transfers that ended in it, in the order of their end;
-    `carried_over` the places among these of the transfers that had begun before, with their ages
-    when the window began; `under_way_s` the ages of those in progress at its end. `sums` has a row
-    for each of `BLOCKS` equal parts of the window, and the columns of `Sums`.
+    `times_s` are the times of the transfers that ended in it, in order. `carried_over` has the
+    indices in `times_s` of the transfers that had begun before, with their ages when the window
+    began; `under_way_s` has the ages of those in progress at its end. `sums` has a row for each of
+    `BLOCKS` equal parts of the window, and the columns of `Sums`.
     """
 
     measured_s: float
@@ -60,7 +60,7 @@ class Observation:
 
     @property
     def metrics(self) -> dict[str, float | None]:
-        """The metrics as the packet simulator has them, of ended transfers alone."""
+        """The metrics of the packet simulator, from ended transfers only."""
         times_s = self.times_s
         some = len(times_s) > 0
         delivered = self.sums[:, list(Sums.__slots__).index("delivered_bytes")].sum()
@@ -80,14 +80,14 @@ def observe(
     measured_s: float,
     rng: np.random.Generator,
 ) -> Observation:
-    """Simulates one replication; `capacity` in bytes per second. All begin with thinking.
+    """Simulate one replication; `capacity` in bytes per second. All sources start by thinking.
 
-    A size is drawn when its transfer begins, a time to think when one ends.
+    A size is drawn when its transfer begins, a think time when a transfer ends.
     """
     size_draws, think_draws = _draws(sizes, rng), _draws(thinks, rng)
     thinking = [next(think_draws) for _ in range(sources)]
     heapq.heapify(thinking)
-    # By the attained service at which each leaves: what one has got that is always there.
+    # Sorted by the attained service of a permanent transfer at which each one ends.
     present: list[tuple[float, float]] = []
     times_s: list[float] = []
     carried_over: list[tuple[int, float]] = []
@@ -141,7 +141,7 @@ def observe(
 def mean_values(
     mean_size: float, mean_think_s: float, sources: int, capacity: float
 ) -> tuple[float, float]:
-    """The mean time of a transfer in seconds, and the bytes per second that all get together."""
+    """Return a transfer's mean time in seconds, and the total throughput in bytes per second."""
     waiting = 0.0
     for present in range(1, sources + 1):
         time_s = mean_size / capacity * (1.0 + waiting)
@@ -159,8 +159,8 @@ def _chunk(law: Distribution, rng: np.random.Generator) -> FloatArray:
     if isinstance(law, Exponential):
         return rng.exponential(law.mean(), _CHUNK)
     if isinstance(law, Pareto):
-        # One by one, by the C library: where there is AVX-512, NumPy's power of a whole array has
-        # other last bits, and a processor that is shared makes another history of them.
+        # One by one, by the C library: with AVX-512, NumPy's power of an array differs in the last
+        # bits, and the feedback in the system then changes the whole run.
         power = -1.0 / law.shape
         return law.scale * np.array([(1.0 - one) ** power for one in rng.random(_CHUNK).tolist()])
     if isinstance(law, Empirical):

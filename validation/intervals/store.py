@@ -1,8 +1,8 @@
-"""Blocks of replications on disk, so that estimates can be judged again without simulating.
+"""Store blocks of replications, so that estimates can be judged again without simulating.
 
-Each system has one SQLite file with what estimators may read of its replications. A block is there
-as a whole or not at all, so a run that was ended goes on where it stopped. Times are kept as
-float32, which moves a percentile by a part in 10^7.
+Each system has one SQLite file with the inputs of estimators. A block is stored completely or not
+at all, so an interrupted run resumes. Times are float32, which moves a percentile by one part in
+10^7.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from airtcp.results import Replication
 from intervals import sharing
 from intervals.cells import REPLICATIONS, System, Window
 
-#: What differs between the replications of a system and is kept, besides times and accounts.
+#: Varying results of a system's replications, besides times and accounts.
 _KEPT = ("metrics", "groups", "counts", "active_flows_distribution", "goodput_series_bps")
 
 
@@ -36,7 +36,7 @@ def simulate(
     replications: int = REPLICATIONS[-1],
     window: Window | None = None,
 ) -> list[Replication]:
-    """Simulates a block, or other replications over another window on its seed."""
+    """Simulate a block, or other replications over another window with its seed."""
     if system.is_processor:
         return _shared(system, block, replications, window or system.window)
     scenario = system.scenario(block, replications=replications, window=window)
@@ -44,7 +44,7 @@ def simulate(
 
 
 class Store:
-    """The blocks of a system in a file of a folder, which is made if it is not there."""
+    """The blocks of a system in a file of a folder, created if missing."""
 
     def __init__(self, folder: Path, system: System) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -55,13 +55,13 @@ class Store:
             file.execute("CREATE TABLE IF NOT EXISTS first (answer BLOB)")
 
     def blocks(self) -> list[int]:
-        """The blocks that are there."""
+        """Return the stored blocks."""
         with closing(self._open()) as file:
             found = file.execute("SELECT block FROM blocks ORDER BY block").fetchall()
         return [block for (block,) in found]
 
     def put(self, block: int, runs: Sequence[Replication]) -> None:
-        """Writes a block."""
+        """Write a block."""
         rows = [_row(run) for run in runs]
         with closing(self._open()) as file, file:
             if file.execute("SELECT 1 FROM first").fetchone() is None:
@@ -69,7 +69,7 @@ class Store:
             file.execute("INSERT INTO blocks VALUES (?, ?)", [block, _packed(rows)])
 
     def read(self) -> Iterator[tuple[int, list[Replication]]]:
-        """Reads all blocks; what is not kept is that of the very first replication."""
+        """Read all blocks; values that are not stored come from the first replication."""
         with closing(self._open()) as file:
             first = file.execute("SELECT answer FROM first").fetchone()
             answer = _unpacked(first[0]) if first else {}
@@ -82,7 +82,7 @@ class Store:
 
 
 def _shared(system: System, block: int, replications: int, window: Window) -> list[Replication]:
-    """Replications of the processor, in the dress of the packet simulator."""
+    """Return replications of the processor in the format of the packet simulator."""
     sizes, thinks = system.laws()
     dress = _dress(system)
     nothing = dict.fromkeys(dress["metrics"])
@@ -95,7 +95,7 @@ def _shared(system: System, block: int, replications: int, window: Window) -> li
         answer = {**dress, "metrics": nothing | seen.metrics}
         answer["counts"] = {**dress["counts"], "transfers": len(seen.times_s)}
         places = [place for place, _ in seen.carried_over]
-        # A processor has no pages.
+        # The processor simulates no pages.
         without_pages = [(0, 0), (0, len(SUMS) - seen.sums.shape[1])]
         accounts = Accounts(
             sums=np.pad(seen.sums, without_pages)[:, None, :],
@@ -111,7 +111,7 @@ def _shared(system: System, block: int, replications: int, window: Window) -> li
 
 @cache
 def _dress(system: System) -> dict[str, Any]:
-    """An answer of the core in which nothing has happened."""
+    """Return a result of the core in which nothing happened."""
     still = system.scenario(0, replications=1, window=Window(0.0, 0.001))
     (run,) = airtcp.simulate(still, threads=1).simulation.runs
     return dict(run.answer)
@@ -137,5 +137,5 @@ def _packed(value: Any) -> bytes:
 
 
 def _unpacked(packed: bytes) -> Any:
-    # A file of this machine, written by `put`.
+    # A local file, written by `put`.
     return pickle.loads(zlib.decompress(packed))

@@ -1,10 +1,10 @@
-"""The true values of all metrics of a system, and how well they are known.
+"""Compute the true values of all metrics of a system, and their precision.
 
-A long run of a system begins after five of its windows and lasts for twenty, so that what is in
-progress at its ends matters by a twentieth of what it does to a window. Long runs are estimated as
-any runs are, and may be so because three witnesses agree: on the processor the values are those of
-a product form; `estimated` compares with Student's intervals of the same long runs; and in a
-closed loop a goodput g and a mean time t go together by g = n E[S] / (E[Z] + t): `off_loop`.
+A long run starts after five windows of its system and lasts for twenty, so transfers in progress at
+its ends matter a twentieth as much as in one window. Long runs are estimated like any run. Three
+checks justify that. On the processor, exact values have a product form. `estimated` compares with
+Student's intervals of the same long runs. In a closed loop, goodput g and mean time t are related
+by g = n E[S] / (E[Z] + t): `off_loop`.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from intervals.cells import CONFIDENCE, System, Window
 
 WARMUP_WINDOWS: Final = 5
 WINDOWS: Final = 20
-#: Long runs of a block of truths.
+#: Long runs per block of truths.
 RUNS: Final = 8
-#: Blocks of truths, at most.
+#: Maximum blocks of truths.
 MOST: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """A true value and the half width of its own interval of 95 %; 0 where it is exact."""
+    """A true value and the half width of its own 95 % interval; 0 if exact."""
 
     value: float
     half_width: float
@@ -40,7 +40,7 @@ class Truth:
 
 
 def exact(system: System) -> dict[str, Truth]:
-    """Gives the true values that theory has of the processor; it has none of radios."""
+    """Return the true values that theory gives for the processor, and none for Wi-Fi cells."""
     if not system.is_processor:
         return {}
     sizes, thinks = system.laws()
@@ -57,20 +57,20 @@ def exact(system: System) -> dict[str, Truth]:
 
 
 def window(system: System) -> Window:
-    """The window of a long run."""
+    """Return the window of a long run."""
     window_s = system.window.measured_s
     return Window(WARMUP_WINDOWS * window_s, WINDOWS * window_s)
 
 
 def long_runs(system: System, block: int, threads: int) -> list[Replication]:
-    """Simulates a block of long runs, whose seed no block of the cells has."""
+    """Simulate a block of long runs with a seed that no block of the cells uses."""
     return store.simulate(
         system, -1 - block, threads=threads, replications=RUNS, window=window(system)
     )
 
 
 def estimated(system: System, runs: Sequence[Replication]) -> tuple[dict[str, Truth], float]:
-    """The true values by long runs, and how many half widths they are off plain means, at most."""
+    """Estimate true values from long runs, and their maximum distance to plain means."""
     scenario = system.scenario(0, window=window(system))
     found, off = {}, 0.0
     for metric in system.metrics:
@@ -85,6 +85,6 @@ def estimated(system: System, runs: Sequence[Replication]) -> tuple[dict[str, Tr
 
 
 def off_loop(system: System, truths: dict[str, Truth]) -> float | None:
-    """The goodput over that of the closed loop with its mean time, less 1; None of no loop."""
+    """Return the relative error in the closed-loop equation, or None in an open system."""
     loop_bps = system.loop_bps({metric: one.value for metric, one in truths.items()})
     return None if loop_bps is None else truths["goodput_bps"].value / loop_bps - 1.0

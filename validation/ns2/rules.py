@@ -1,6 +1,6 @@
-"""The rules of ns-2's 802.11, seen from the times in its trace. Prints one finding after the other.
+"""Infer the rules of ns-2's 802.11 from the times in its trace, and print the findings.
 
-The findings are the ground of README.md beside this file.
+README.md in this folder is based on these findings.
 
     python3 rules.py
 """
@@ -20,13 +20,13 @@ from ns2.run import ns_trace, require_ns
 SLOT, DIFS, EIFS = 20.0, 50.0, 364.0
 RTS, CONTROL, SIFS = 272.0, 248.0, 10.0
 DATA = 192.0 + 8 * 1074 / 11
-FARTHEST = 2.0  # the propagation delay that ns-2's timeouts allow for
-LINK_LAYER = 25.0  # ns-2's LL hands a packet down after 25 us
-DRAWS = 31  # CWMin_ 31 in ns-2: a backoff is one of 0 .. 30
+FARTHEST = 2.0  # the propagation delay in ns-2's timeouts
+LINK_LAYER = 25.0  # ns-2's LL delays a packet by 25 us on its way down
+DRAWS = 31  # CWMin_ 31 in ns-2: a backoff is uniform on 0 .. 30
 
 
 class Line(NamedTuple):
-    """One line of the trace; the time in microseconds."""
+    """A line of the trace, with the time in microseconds."""
 
     event: str
     us: float
@@ -38,7 +38,7 @@ class Line(NamedTuple):
 
 
 def lines_of(**settings: object) -> Iterator[Line]:
-    """The trace of one run."""
+    """Return the trace of one run."""
     with ns_trace(require_ns(), settings) as trace:
         for text in trace:
             parts = text.split()
@@ -50,17 +50,17 @@ def lines_of(**settings: object) -> Iterator[Line]:
 
 
 def slots(us: float) -> float:
-    """A length in slots."""
+    """Convert a duration to slots."""
     return us / SLOT
 
 
 def off_grid(values: list[float]) -> float:
-    """The distance from a whole number of the farthest of these numbers of slots."""
+    """Return the largest distance of these numbers from a whole number of slots."""
     return max(abs(value - round(value)) for value in values)
 
 
 def arrival_on_an_idle_medium() -> None:
-    """Files of one packet with 50 ms between them: the SYN finds everything long idle."""
+    """Measure files of one packet every 50 ms: each SYN finds the medium long idle."""
     with tempfile.TemporaryDirectory() as folder:
         workload = Path(folder) / "workload"
         workload.write_text("0.05 1 " * 3000 + "\n")
@@ -86,10 +86,11 @@ def arrival_on_an_idle_medium() -> None:
 
 
 def inherited_law() -> list[float]:
-    """Slots before a frame when two nodes take turns and a post-backoff is inherited.
+    """Return the slots before a frame if two nodes alternate and inherit a post-backoff.
 
-    One node's post-backoff b (0 .. 30) runs while the other waits K slots for its turn. If b > K,
-    b - K are left for the next frame; if not, the frame draws afresh. K's law is a fixed point.
+    One node's post-backoff b (0 .. 30) runs while the other waits K slots. If b > K,
+    b - K remain for the next frame; if not, the frame draws a new one. The distribution of K is a
+    fixed point.
     """
     law = [1 / DRAWS] * DRAWS
     for _ in range(200):
@@ -103,7 +104,7 @@ def inherited_law() -> list[float]:
 
 
 def post_backoff() -> None:
-    """One download with a window of one packet: AP and station take turns."""
+    """Measure one download with a window of one packet: AP and station alternate."""
     waits: list[float] = []
     end: float | None = None
     for line in lines_of(stations=1, window=1, duration=60, seed=1):
@@ -129,7 +130,7 @@ def post_backoff() -> None:
 
 
 def after_a_collision() -> None:
-    """Five downloads: the first RTS after a collision, by who sends it."""
+    """Measure five downloads: the first RTS after a collision, by its sender."""
     by_role: dict[str, list[float]] = {"collider": [], "third party": []}
     colliders: set[int] = set()
     last: Line | None = None
@@ -151,7 +152,7 @@ def after_a_collision() -> None:
 
 
 def after_a_collision_of_unequal_frames() -> None:
-    """Without RTS a segment of the access point collides with a TCP ACK, which ends before."""
+    """Measure collisions without RTS between a segment of the AP and a shorter TCP ACK."""
     timeout = SIFS + CONTROL + 2 * FARTHEST
     by_role: dict[str, list[float]] = {"its sender": [], "the other sender": []}
     at: Line | None = None
@@ -179,24 +180,24 @@ def after_a_collision_of_unequal_frames() -> None:
 
 
 def retry_limit() -> None:
-    """All backoffs are 0 or 1, so that nine nodes collide until some give up."""
+    """Measure nine nodes with backoffs of 0 or 1, which collide until they drop frames."""
     counts: Counter[int] = Counter()
     gaps: dict[str, Counter[int]] = {"retry": Counter(), "next frame after a drop": Counter()}
     tries = 0
-    end_us: float | None = None  # of the AP's last RTS, as long as nobody else has sent since
+    end_us: float | None = None  # of the AP's last RTS, until another node sends
     dropped = False
     for line in lines_of(stations=8, window=50, duration=30, seed=1, cwmin=2, cwmax=2):
         if line.layer != "MAC":
             continue
         if line.node != 0:
-            # The RTS it collides with starts within a microsecond and does not count.
+            # The colliding RTS starts within a microsecond and does not count.
             if line.event == "s" and end_us is not None and line.us > end_us:
                 end_us = None
         elif line.event == "s" and line.kind not in ("CTS", "ACK"):
             if end_us is not None:
                 name = "next frame after a drop" if dropped else "retry"
                 gap_us = round(line.us - end_us)
-                # Longer gaps: the queue was empty, and TCP came back by timeout.
+                # Longer gaps: the queue was empty, and TCP resumed after a timeout.
                 gaps[name][gap_us] += gap_us < 1000
             dropped, end_us = False, None
             if line.kind == "RTS":

@@ -34,7 +34,7 @@ PARETO_SHAPE = 1.5
 
 
 def require_ns() -> str:
-    """Path of the ns-2 binary, or a clear exit."""
+    """Return the path of the ns-2 binary, or exit with a message."""
     path = shutil.which("ns")
     if path is None:
         sys.exit("ns-2 is not installed: there is no `ns` on the path (Debian: apt install ns2)")
@@ -43,7 +43,7 @@ def require_ns() -> str:
 
 @dataclass(frozen=True)
 class Point:
-    """One point of a group. `files` is 0 for endless downloads; times are in seconds."""
+    """A point of a group. `files` is 0 for endless downloads; times are in seconds."""
 
     group: str
     stations: int
@@ -60,7 +60,7 @@ class Point:
     sizes: str
 
     def label(self) -> str:
-        """The parameters as the table spells them."""
+        """Return the parameters in the format of the table."""
         common = f"W={self.window} d={self.ack_every}"
         if self.files == 0:
             return f"nc={self.stations} {common} r={self.radius}m"
@@ -77,19 +77,19 @@ class Point:
 
 @dataclass
 class Node:
-    """Medium access of one node in the measured time: RTS that were answered, and that were not."""
+    """Medium access of one node in the measured time: RTS with and without response."""
 
     answered: int = 0
     failed: int = 0
     pending: bool = False
 
     def on_rts(self) -> None:
-        """A new RTS: the one before it, if no CTS has come, was lost."""
+        """Count a new RTS; the previous one was lost if no CTS has come."""
         self.failed += self.pending
         self.pending = True
 
     def on_cts(self) -> None:
-        """The CTS that was waited for, if its RTS lies in the measured time."""
+        """Count the CTS of the pending RTS, if that lies in the measured time."""
         self.answered += self.pending
         self.pending = False
 
@@ -108,7 +108,7 @@ class Tally:
     file_packets: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """One entry per node in every list."""
+        """Create one entry per node in every list."""
         self.nodes = [Node() for _ in range(self.count)]
         self.delivered = [0] * self.count
         self.next_seq = [0] * self.count
@@ -116,7 +116,7 @@ class Tally:
 
 
 def draw_packets(rng: random.Random, sizes: str) -> int:
-    """Size of a file in whole packets of 1000 bytes."""
+    """Draw a file size in whole packets of 1000 bytes."""
     if sizes == "exp":
         size = rng.expovariate(1 / MEAN_FILE_BYTES)
     else:
@@ -126,7 +126,7 @@ def draw_packets(rng: random.Random, sizes: str) -> int:
 
 
 def expected_packets(sizes: str) -> float:
-    """Mean of `draw_packets`, exactly: the sum over k >= 0 of P(size > 1000 k bytes)."""
+    """Return the exact mean of `draw_packets`: the sum over k >= 0 of P(size > 1000 k bytes)."""
     if sizes == "exp":
         return 1 / (1 - math.exp(-PACKET_BYTES / MEAN_FILE_BYTES))
     scale = MEAN_FILE_BYTES * (PARETO_SHAPE - 1) / PARETO_SHAPE
@@ -135,13 +135,13 @@ def expected_packets(sizes: str) -> float:
     total: float = first + sum(
         (scale / (PACKET_BYTES * k)) ** PARETO_SHAPE for k in range(first, last)
     )
-    # The rest of the sum as an integral, from half a step before its first term.
+    # Approximate the remaining sum by an integral, from half a step before its first term.
     rest = (scale / PACKET_BYTES) ** PARETO_SHAPE * (last - 0.5) ** (1 - PARETO_SHAPE)
     return float(total + rest / (PARETO_SHAPE - 1))
 
 
 def write_workload(point: Point, seed: int, folder: Path) -> Path:
-    """One line per station: think time, packets, think time, packets, ..."""
+    """Write one line per station: think time, packets, think time, packets, ..."""
     rng = random.Random(seed)
     path = folder / "workload"
     with path.open("w") as file:
@@ -170,9 +170,9 @@ def ns_trace(ns: str, settings: dict[str, object]) -> Iterator[TextIO]:
 
 
 def read_trace(trace: TextIO, point: Point) -> Tally:
-    """Count attempts, answers and in-order packets, and time the files.
+    """Count attempts, responses and in-order packets, and time the files.
 
-    Every frame goes with RTS/CTS. A file has arrived when all its packets are there in order.
+    Every frame uses RTS/CTS. A file has arrived when all its packets are there in order.
     """
     count = point.stations + 1
     tally = Tally(count)
@@ -211,13 +211,13 @@ def read_trace(trace: TextIO, point: Point) -> Tally:
 
 
 def collision_probability(nodes: list[Node]) -> float:
-    """Failed attempts over all attempts."""
+    """Return failed attempts over all attempts."""
     failed = sum(node.failed for node in nodes)
     return failed / (failed + sum(node.answered for node in nodes))
 
 
 def metrics_of(tally: Tally, point: Point) -> dict[str, float]:
-    """The metrics of one run."""
+    """Return the metrics of one run."""
     result = {
         "collision_probability": collision_probability(tally.nodes),
         "collision_probability_ap": collision_probability(tally.nodes[:1]),
@@ -242,7 +242,7 @@ def metrics_of(tally: Tally, point: Point) -> dict[str, float]:
 
 
 def run_seed(ns: str, point: Point, seed: int) -> dict[str, float]:
-    """One independent run."""
+    """Run one independent simulation."""
     settings: dict[str, object] = {
         "stations": point.stations,
         "radius": point.radius,
@@ -263,13 +263,15 @@ def run_seed(ns: str, point: Point, seed: int) -> dict[str, float]:
 
 
 def parse_arguments() -> tuple[Point, argparse.Namespace]:
-    """Defaults by group, as the table was made."""
-    parser = argparse.ArgumentParser(description="ns-2 on one point of a scenario")
+    """Parse the arguments; defaults are by group, as in the table."""
+    parser = argparse.ArgumentParser(description="run ns-2 on one point of a scenario")
     parser.add_argument("group", choices=["persistent", "web", "single"])
     parser.add_argument("--stations", type=int, default=1)
     parser.add_argument("--window", type=int, default=1, help="TCP window in packets")
     parser.add_argument("--ack-every", type=int, choices=[1, 2], default=1)
-    parser.add_argument("--ack-timer", type=float, default=0.1, help="s, for --ack-every 2")
+    parser.add_argument(
+        "--ack-timer", type=float, default=0.1, help="delayed-ACK timer in s, for --ack-every 2"
+    )
     parser.add_argument("--initial-window", type=int, default=1)
     parser.add_argument(
         "--initial-ssthresh",
@@ -290,7 +292,7 @@ def parse_arguments() -> tuple[Point, argparse.Namespace]:
     endless = args.group == "persistent"
     if not endless and args.initial_ssthresh is not None:
         parser.error("--initial-ssthresh: the agents are reset before each file, to the window")
-    # 0 leaves it to ns-2. 20 was chosen by its result: README.md says how.
+    # 0 keeps ns-2's default. 20 was chosen by its result; see README.md.
     ssthresh = (args.initial_ssthresh or 20) if endless else 0
     warmup = 0.0
     if endless:

@@ -1,6 +1,6 @@
-"""The CPU time that ns-2 takes for a MAC exchange, without any trace. Prints JSON.
+"""Measure ns-2's CPU time per MAC exchange without a trace, and print JSON.
 
-A benchmark runs it beside its own.
+A benchmark runs it next to its own.
 
     python3 speed.py --stations 10 --window 1000 --seconds 100
 """
@@ -20,9 +20,11 @@ from ns2.run import SCENARIO, require_ns
 
 
 def main() -> None:
-    """Run ns-2 once and print CPU time, exchanges and their quotient."""
-    parser = argparse.ArgumentParser(description="CPU time of ns-2 for a MAC exchange")
-    parser.add_argument("--stations", type=int, default=10, help="one endless download each")
+    """Run ns-2 once and print CPU time, exchanges and their ratio."""
+    parser = argparse.ArgumentParser(description="measure the CPU time of ns-2 per MAC exchange")
+    parser.add_argument(
+        "--stations", type=int, default=10, help="stations with one endless download each"
+    )
     parser.add_argument("--window", type=int, default=1000, help="TCP window in packets")
     parser.add_argument("--seconds", type=float, default=100.0, help="simulated time")
     parser.add_argument("--seed", type=int, default=1)
@@ -57,7 +59,7 @@ def main() -> None:
         "window": args.window,
         "simulated_s": args.seconds,
         "cpu_s": round(cpu_s, 3),
-        # One for each data packet and each TCP ACK that arrived.
+        # One exchange per data packet and TCP ACK that arrived.
         "mac_exchanges": exchanges,
         "simulated_s_per_cpu_s": round(args.seconds / cpu_s, 2),
         "cpu_us_per_mac_exchange": round(cpu_s * 1e6 / exchanges, 3),

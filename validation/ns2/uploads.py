@@ -1,13 +1,13 @@
 """Run ns-2 on uploads as in paper G, over several seeds, and print the rows of uploads.csv.
 
-`goodput_bps` is the file over its time, or what arrived in 1000 s; one of two ACKs is left out from
-the first packet on, since that is what an unmodified ns-2 can do.
+`goodput_bps` is the file size over its time, or the bytes that arrived in 1000 s. One of two ACKs
+is skipped from the first packet on, because an unmodified ns-2 can do no other.
 
     python3 uploads.py --delay 15ms --skip 1 --retries off --seeds 10
     python3 uploads.py --defaults 2002 --seeds 31
 
-With the defaults of 2002 some runs of ns-2 abort in its MAC: their goodput is that until then, and
-`whole_runs` says how many did not.
+With the defaults of 2002 some runs of ns-2 abort in its MAC. Their goodput counts until then, and
+`whole_runs` is the fraction of completed runs.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from rows import MOST_RUNS, print_rows
 
 SCENARIO = Path(__file__).with_name("uploads.tcl")
 PACKETS = 10_000
-#: Defaults of the ns-2 that paper G used.
+#: Defaults of the ns-2 version that paper G used.
 OLD = "2002"
 
 
 def run_seed(
     ns: str, delay: str, skip: int, retries: bool, defaults: str, seed: int
 ) -> dict[str, float]:
-    """One independent run."""
+    """Run one independent simulation."""
     settings = {
         "packets": PACKETS,
         "delay": delay,
@@ -53,11 +53,13 @@ def run_seed(
 
 def main() -> None:
     """Run all seeds of one point and print its rows."""
-    parser = argparse.ArgumentParser(description="ns-2 on an upload of 10 MB, as in paper G")
-    parser.add_argument("--delay", default="2ms", help="of the wired link, as ns-2 writes it")
-    parser.add_argument("--skip", type=int, choices=[0, 1], default=0, help="ACKs left out")
-    parser.add_argument("--retries", choices=["on", "off"], default="off", help="of the MAC")
-    parser.add_argument("--defaults", choices=["2.35", OLD], default="2.35", help="of ns-2")
+    parser = argparse.ArgumentParser(description="run ns-2 on an upload of 10 MB, as in paper G")
+    parser.add_argument("--delay", default="2ms", help="delay of the wired link, such as 15ms")
+    parser.add_argument("--skip", type=int, choices=[0, 1], default=0, help="ACKs to skip")
+    parser.add_argument("--retries", choices=["on", "off"], default="off", help="MAC retries")
+    parser.add_argument(
+        "--defaults", choices=["2.35", OLD], default="2.35", help="defaults of this ns-2 version"
+    )
     parser.add_argument("--seeds", type=int, default=5, help="number of runs, at most 31")
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time")
     args = parser.parse_args()

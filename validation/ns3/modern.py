@@ -1,9 +1,9 @@
 """Run ns-3 on points of 802.11n, ac and ax, and print the rows of the table.
 
-Parameters of a point are the options of `modern` (build.sh makes it). A run ends once the interval
-of the goodput over its batches of time is within 1 %. With `runs=N` a row is the mean over N runs,
-instead of over the batches of one: for Minstrel-HT, whose order of samples is drawn once in a run.
-Options after ` -- ` are no part of the point.
+Parameters of a point are the options of `modern` (made by build.sh). A run ends when the interval
+of the goodput over its batches of time is within 1 %. With `runs=N` a row is the mean over N runs
+instead of over the batches of one: for Minstrel-HT, which draws its sampling order once per run.
+Options after ` -- ` are not part of the point.
 
     python3 modern.py "standard=ac dir=up stations=5 udp=1" "standard=n window=16 delay=0.001"
 """
@@ -23,7 +23,7 @@ MODERN = Path(__file__).with_name("modern")
 
 
 def measured(parameters: str) -> list[dict[str, float]]:
-    """What was measured in each batch of time of one run, or on average in each of several."""
+    """Return the measurements of each batch of one run, or of several runs on average."""
     head, _, runs = parameters.partition(" runs=")
     if not runs:
         return batches(head)
@@ -33,7 +33,7 @@ def measured(parameters: str) -> list[dict[str, float]]:
 
 
 def batches(parameters: str) -> list[dict[str, float]]:
-    """What was measured in each batch of time of one run."""
+    """Return the measurements of each batch of one run."""
     options = [f"--{one.replace('_', '-')}" for one in parameters.split()]
     done = subprocess.run([MODERN, *options], capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -43,7 +43,7 @@ def batches(parameters: str) -> list[dict[str, float]]:
 
 
 def group(parameters: str) -> str:
-    """The group of a point, by what it has."""
+    """Return the group of a point, by its parameters."""
     kinds = {"mix=": "mixed", "+": "links", "manager=": "rates"}
     return next((kind for part, kind in kinds.items() if part in parameters), "long")
 

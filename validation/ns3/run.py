@@ -1,6 +1,6 @@
 """Run ns-3 on one point of a group, over several runs, and print the rows of the table.
 
-Parameters are those of tests/reference/ns3.csv; build.sh makes `cell`.
+Parameters are those of tests/reference/ns3.csv; build.sh builds `cell`.
 
     python3 run.py tcp-download --stations 5 --every 2 --runs 5
     python3 run.py tcp-upload-dcf --stations 10 --ap-queue 20 --duration 200
@@ -19,12 +19,12 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from rows import MOST_RUNS, print_rows
 
 CELL = Path(__file__).with_name("cell")
-#: Groups, and how many seconds are measured if nothing is said.
+#: Groups, and their default measured seconds.
 GROUPS = {"tcp-download": 100, "tcp-upload-dcf": 100, "tcp-upload-edca": 60, "udp-both-ways": 60}
 
 
 def run(arguments: list[str], number: int) -> dict[str, float]:
-    """One independent run."""
+    """Run one independent simulation."""
     command = [str(CELL), *arguments, f"--run={number}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -34,7 +34,7 @@ def run(arguments: list[str], number: int) -> dict[str, float]:
 
 
 def label(args: argparse.Namespace) -> str:
-    """The parameters as the table spells them."""
+    """Return the parameters in the format of the table."""
     parts = [f"n={args.stations}"]
     if args.group != "udp-both-ways":
         parts.append(f"every={args.every}")
@@ -46,11 +46,11 @@ def label(args: argparse.Namespace) -> str:
 
 
 def parse_arguments() -> argparse.Namespace:
-    """Defaults as the table was made."""
-    parser = argparse.ArgumentParser(description="ns-3 on one point of a group")
+    """Parse the arguments; defaults are as in the table."""
+    parser = argparse.ArgumentParser(description="run ns-3 on one point of a group")
     parser.add_argument("group", choices=GROUPS)
     parser.add_argument("--stations", type=int, default=1)
-    parser.add_argument("--every", type=int, help="segments for each ACK; default 2 for downloads")
+    parser.add_argument("--every", type=int, help="segments per ACK; default 2 for downloads")
     parser.add_argument("--ap-queue", type=int, default=100, help="packets")
     parser.add_argument("--duration", type=float, help="s of measured time")
     parser.add_argument("--runs", type=int, default=5)

@@ -1,5 +1,5 @@
-"""The stored results of the real ns-2 and ns-3, and the same points in airtcp under their rules.
+"""Read the stored results of the real ns-2 and ns-3, and simulate the same points in airtcp.
 
-`references` reads the rows, `ns2` and `ns3` know which scenario a point is, `table` sets theirs and
-ours side by side. The tests hold the differences to bounds; nothing here judges.
+`references` reads the rows, `ns2` and `ns3` build the scenario of a point under the peer's rules,
+`table` compares. Tests check the differences; nothing here judges.
 """

@@ -1,8 +1,8 @@
-"""The access points that hostapd makes of configurations: a witness of `airtcp import`.
+"""Record the access points that hostapd creates from configurations, to check `airtcp import`.
 
 Boots Debian's kernel in QEMU with simulated radios (mac80211_hwsim), starts hostapd of Debian 12
 (2.10) and of Debian sid (2.11 or later) with each configuration of `tests/test_import_hostapd.py`,
-and writes what beacons announce and on which width the kernel operates:
+and writes the contents of beacons and the channel width on which the kernel operates:
 
     .venv/bin/python validation/peers/hwsim.py > tests/reference/hostapd.csv
 
@@ -25,7 +25,7 @@ from pathlib import Path
 _RADIO = "interface=wlan0\ndriver=nl80211\ncountry_code=US\n"
 _PACKAGES = ("qemu-system-x86", "seabios", "linux-image-amd64", "busybox-static", "wireless-regdb")
 _LIBRARIES = ("libc6", "libssl3t64", "libnl-3-200", "libnl-genl-3-200", "libnl-route-3-200")
-#: Modules of the kernel: the host's files, the radios, and their ciphers.
+#: Kernel modules for the host's files, the radios, and their ciphers.
 _MODULES = (
     "9pnet_virtio",
     "9p",
@@ -48,7 +48,7 @@ while read module; do /busybox insmod $module; done < /modules
 /busybox chroot /host python3 %s inside
 /busybox poweroff -f
 """
-#: Elements of a beacon (IEEE 802.11-2020, Table 9-92): of HT and VHT, and extended ones of HE, EHT.
+#: Elements of a beacon (IEEE 802.11-2020, Table 9-92): HT and VHT, and extended ones (HE, EHT).
 _FORMATS = {(45, -1): "HT", (191, -1): "VHT", (255, 35): "HE", (255, 108): "EHT"}
 
 
@@ -78,7 +78,7 @@ def announced(beacon: bytes, width_mhz: int) -> list[str]:
 
 
 def inside() -> None:
-    """In the virtual machine: run hostapd with each configuration, and read a beacon."""
+    """Run hostapd with each configuration and read a beacon; runs in the virtual machine."""
     subprocess.run("iw reg set US; sleep 1; ip link set hwsim0 up", shell=True, check=True)
     monitor = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
     monitor.bind(("hwsim0", 0))
@@ -107,7 +107,7 @@ def inside() -> None:
             known = announced(beacon, int(width[1])) if beacon and width else ["exits", "", ""]
             rows.append([name, version, known[0], width[1] if beacon and width else "", *known[1:]])
             Path("/mnt/rows.json").write_text(json.dumps(rows))
-            # Beacons of this one are gone.
+            # Beacons of this configuration only.
             time.sleep(0.5)
             monitor.setblocking(False)
             try:
@@ -118,7 +118,7 @@ def inside() -> None:
 
 
 def _machine(directory: Path) -> list[str]:
-    """Fetch kernel and QEMU, write the first file system, and return the command of QEMU."""
+    """Fetch kernel and QEMU, write the initial file system, and return the QEMU command."""
     cache, root, first = directory / "cache", directory / "root", directory / "first"
     (cache / "partial").mkdir(parents=True)
     places = ["-o", f"Dir::Cache::archives={cache}", "-o", "APT::Sandbox::User=root"]
@@ -141,7 +141,7 @@ def _machine(directory: Path) -> list[str]:
     paths = {Path(one).name.partition(".")[0]: one for one in needs}
     order: dict[str, None] = {}
     for name in _MODULES:
-        # The last of them needs nothing else.
+        # modules.dep lists the most basic dependency last.
         order |= dict.fromkeys([*reversed(needs[paths[name]].split()), paths[name]])
     (first / "lib/firmware").mkdir(parents=True)
     for one in order:

@@ -1,7 +1,7 @@
-"""The points of ns-2 2.35: what scenario each is here, under ns-2's rules, and what to compare.
+"""Build the scenario of each ns-2 2.35 point under ns-2's rules, and select metrics to compare.
 
-The README in tests/reference says how the groups of ns2.csv were made, validation/ns2/README.md
-what ns-2 does otherwise than the standard.
+tests/reference/README.md describes the groups of ns2.csv, and validation/ns2/README.md how
+ns-2 deviates from the standard.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from peers.samples import Answer, answers, metric, packets_per_transfer, ratio_a
 
 
 def _compared(rows: list[Row]) -> list[Row]:
-    """All but the collisions of uploads that stall, of which most are of routing broadcasts."""
+    """Drop the collisions of stalled uploads, which are mostly of routing broadcasts."""
     stalled = {
         row.point for row in rows if row.metric == "finished_flows" and row.reference.mean == 0.0
     }
@@ -35,18 +35,18 @@ COLLISION_PROBABILITIES = (
 TO_LAST_ACK = "transfer_time_to_last_ack_s"
 ADJUSTED = "transfer_time_to_last_ack_adjusted_s"
 
-#: Laws of file sizes, and the exact mean of their whole packets.
+#: File size distributions, and the exact mean of their whole packets.
 SIZES = {
     "pareto": ('{ distribution = "pareto", mean = "30 kB", shape = 1.5 }', 30.512),
     "exp": ('{ distribution = "exponential", mean = "30 kB" }', 30.503),
 }
-#: The threshold at which endless downloads with a large window leave slow start, in packets:
-#: validation/ns2/README.md says how it was found.
+#: Slow-start threshold of endless downloads with a large window, in packets; see
+#: validation/ns2/README.md.
 DEFAULT_SSTHRESH = 20
 ENDLESS_S, FILES_S = 200, 3_000
-#: Endless downloads begin within 0.1 s.
+#: Endless downloads start within 0.1 s.
 ENDLESS = '{ kind = "bulk", start = { distribution = "uniform", low = "0 s", high = "0.1 s" } }'
-#: What the receiver of the row with `dyn=1` does, in packets counted from 1.
+#: ACK thresholds of the receiver in the row with `dyn=1`, in packets counted from 1.
 DYNAMIC = "thresholds = [[0, 1], [2, 2], [5, 3], [9, 4]]"
 VARIANTS = {"Newreno": "newreno", "Agent/TCP": "reno"}
 
@@ -107,7 +107,7 @@ _DOWNLOAD_DEFAULTS = {
     "min_rto": 0.2,
     "initial_rto": 3,
 }
-# The routing header is in the segment: ACKs do not have it. So 1020 bytes count as 1000.
+# Segments include the routing header, ACKs do not. So 1020 bytes count as 1000.
 UPLOAD = (
     CELL.replace('control_rate = "2 Mb/s"', 'control_rate = "1 Mb/s"')
     + """
@@ -150,7 +150,7 @@ seed = 1
 
 
 def download(**fields: object) -> str:
-    """A cell of downloads, by the fields of `DOWNLOAD`."""
+    """Return a cell of downloads, by the fields of `DOWNLOAD`."""
     return DOWNLOAD.format(**(_DOWNLOAD_DEFAULTS | fields))
 
 
@@ -161,7 +161,7 @@ def endless(
     delayed_ack: str = "every = 1",
     ssthresh: int | None = None,
 ) -> list[Answer]:
-    """Downloads of the groups `persistent` and `delayed-ack`."""
+    """Return downloads of the groups `persistent` and `delayed-ack`."""
     text = download(
         stations=stations,
         application=ENDLESS,
@@ -187,9 +187,9 @@ def files(
     ap_queue: str = "",
     variant: str = "newreno",
 ) -> list[Answer]:
-    """Users of the groups `web`, `single` and `finite-buffer`; each file resets its agent.
+    """Return users of the groups `web`, `single` and `finite-buffer`; each file resets its agent.
 
-    3000 s are about the 300 files of a web user.
+    A web user gets about 300 files in 3000 s.
     """
     think_time = f'{{ distribution = "exponential", mean = "{think} s" }}'
     text = download(
@@ -218,7 +218,7 @@ def uploads(
     delay: str,
     rules: str = "ns-2",
 ) -> list[Answer]:
-    """Uploads of the group `upload-ack-skip`, by the rules of ns-2's TCP or by others."""
+    """Return uploads of the group `upload-ack-skip`, with ns-2's TCP or another."""
     text = UPLOAD.format(
         stations=stations,
         size=1020 * million_bytes,
@@ -232,15 +232,15 @@ def uploads(
 
 
 def adjusted(runs: list[Answer], sizes: str) -> list[float]:
-    """The time to the last ACK of each replication, scaled to files of the exact mean length."""
+    """Return the time to the last ACK by replication, scaled to files of the exact mean length."""
     packets = packets_per_transfer(MSS_BYTES, FILES_S)
     return ratio_adjusted(runs, TO_LAST_ACK, packets, SIZES[sizes][1])
 
 
 def upload_goodput(run: Answer) -> float:
-    """Of one upload: its bytes over the time that they took; what arrived, if it did not end.
+    """Return the goodput of an upload: its bytes over its time, or the bytes that arrived.
 
-    The routing header of 20 bytes a packet is no payload.
+    The routing header of 20 bytes per packet is no payload.
     """
     (flow,) = run["flows"]
     if flow["transfers"]:
@@ -249,7 +249,7 @@ def upload_goodput(run: Answer) -> float:
 
 
 def finished(run: Answer) -> float:
-    """The share of the uploads that came to an end."""
+    """Return the fraction of uploads that completed."""
     return float(sum(flow["transfers"] for flow in run["flows"]) / len(run["flows"]))
 
 
@@ -264,7 +264,7 @@ def _persistent(point: Point) -> dict[str, list[float]]:
 
 
 def of_files(point: Point) -> list[Answer]:
-    """The answers to a point of the groups with files."""
+    """Return the results at a point of the groups with files."""
     given = point.settings
     policy, more = "every = 1", {}
     if "tau" in given:
@@ -294,7 +294,7 @@ def _files(point: Point) -> dict[str, list[float]]:
 
 
 def of_uploads(point: Point, rules: str = "ns-2") -> list[Answer]:
-    """The answers to a point of the group `upload-ack-skip`."""
+    """Return the results at a point of the group `upload-ack-skip`."""
     given = point.settings
     return uploads(
         int(given["nf"]),
@@ -328,5 +328,5 @@ _GROUPS: Mapping[str, Callable[[Point], dict[str, list[float]]]] = {
 
 
 def samples(point: Point) -> dict[str, list[float]]:
-    """What airtcp says of a point under ns-2's rules: by metric, a number for each replication."""
+    """Return the metrics of a point under ns-2's rules, with one number per replication."""
     return _GROUPS[point.group](point)

@@ -1,6 +1,6 @@
-"""The points of ns-3 3.44: what scenario each is here, under ns-3's rules, and what to compare.
+"""Build the scenario of each ns-3 3.44 point under ns-3's rules, and select metrics to compare.
 
-The README in tests/reference says how the groups of ns3.csv were made. The rules are the preset
+tests/reference/README.md describes the groups of ns3.csv. The rules are the preset
 `[mac.rules] preset = "ns-3"`.
 """
 
@@ -52,7 +52,7 @@ receive_window = "65535 B"
 delayed_ack = {{ every = {every}, timeout = "200 ms" }}
 min_rto = "200 ms"
 """
-#: Theirs begin 10 ms after each other (TCP) or .1 ms (UDP), 4 s before anything is measured.
+#: ns-3's flows start 10 ms (TCP) or .1 ms (UDP) apart, 4 s before measuring.
 AT_ONCE = 'start_spread = "0 s"\n'
 DATAGRAMS = """
 [[flows]]
@@ -81,10 +81,10 @@ def run(
     duration: int = 100,
     rules: str = RULES,
 ) -> list[Answer]:
-    """What the core says of a point, replication by replication."""
+    """Return the core's results at a point, replication by replication."""
     edca = group == "tcp-upload-edca"
     if group == "udp-both-ways":
-        # 600 packets of 1500 bytes a second in all, and stations that always have one of 40.
+        # 600 packets of 1500 bytes per second in total; saturated stations send 40-byte packets.
         rate = f"{600 * 1500 * 8 // n} b/s"
         flows = DATAGRAMS.format(
             name="downlink", direction="download", packet=1500, rate=rate, spread=""
@@ -108,25 +108,25 @@ def run(
 
 
 def measured_s(point: Point) -> int:
-    """How long a point is simulated, in seconds."""
+    """Return the simulated time of a point in seconds."""
     return 60 if point.group in ("udp-both-ways", "tcp-upload-edca") else 100
 
 
 def at(point: Point, rules: str = RULES) -> list[Answer]:
-    """The answers to a point of the table."""
+    """Return the results at a point of the table."""
     names = ("n", "every", "ap_queue")
     given = {name: int(point.settings[name]) for name in names if name in point.settings}
     return run(point.group, duration=measured_s(point), rules=rules, **given)
 
 
 def exchanges(runs: list[Answer], senders: str) -> list[int]:
-    """Exchanges that succeeded in each replication, of the access point (`ap`) or all stations."""
+    """Return the successful exchanges of the AP (`ap`) or all stations, by replication."""
     nodes = slice(0, 1) if senders == "ap" else slice(1, None)
     return [sum(node["successes"] for node in answer["stations"][nodes]) for answer in runs]
 
 
 def sample(runs: list[Answer], name: str) -> list[float]:
-    """A number of each replication, by the name that it has in the table."""
+    """Return a metric of each replication, by its name in the table."""
     if name == "starved_flows":
         return [float(sum(flow["starved"] for flow in answer["flows"])) for answer in runs]
     if name.startswith("goodput_bps "):
@@ -139,7 +139,7 @@ def sample(runs: list[Answer], name: str) -> list[float]:
 
 
 def samples(point: Point) -> dict[str, list[float]]:
-    """What airtcp says of a point under ns-3's rules: by metric, a number for each replication."""
+    """Return the metrics of a point under ns-3's rules, with one number per replication."""
     runs = at(point)
     found = {}
     for name in ROWS[point]:

@@ -1,8 +1,8 @@
-"""The points of ns-3 on 802.11n, ac, ax and be: what scenario each is here, under ns-3's rules.
+"""Build the scenarios of ns-3 points on 802.11n, ac, ax and be under ns-3's rules.
 
-The README in tests/reference says how the groups of ns3_modern.csv and ns3_be.csv were made. Those
-of validation/ns3/modern.csv, group `long`, are of runs that went on until the interval of their
-goodput was 1 %.
+tests/reference/README.md describes the groups of ns3_modern.csv and ns3_be.csv. The rows
+of validation/ns3/modern.csv, group `long`, are from runs that continued until the interval of
+their goodput was 1 %.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from peers.references import REFERENCE, VALIDATION, Point, Reference, by_point, 
 from peers.samples import Answer, answers
 
 WARMUP_S = 2
-#: Time that is measured: steady states of thousands of PPDUs a second need no more. Without
+#: Measured time: enough for a steady state with thousands of PPDUs per second. Without
 #: aggregation and at 11 Mb/s there are a hundred times fewer.
 MEASURED_S, MEASURED_11B_S = 6, 20
 REPLICATIONS = 2
@@ -35,47 +35,47 @@ min_rto = "200 ms"
 """
 
 
-#: The server is behind the access point: what all transfers send follows one another on one wire.
+#: The server is behind the access point: all transfers share one wired link.
 WIRE = """
 [links.wire]
 rate = "10 Gb/s"
 delay = "{:g} ms"
 """
-#: ns-3's own path loss, power, and noise in 20 MHz with a figure of 7 dB.
+#: ns-3's default path loss and power, and noise in 20 MHz with a noise figure of 7 dB.
 AIR = """
 [air]
 path_loss = { at_1m = "46.6777 dB", exponent = 3 }
 power = "16.0206 dBm"
 noise = "-93.97 dBm"
 """
-#: Who chooses rates.
+#: Rate controls by ns-3's names.
 MANAGERS = {
     "Ideal": 'rate_control = "ideal"\n',
     "MinstrelHt": 'rate_control = "minstrel-ht"\n',
 }
-#: What a band of theirs is called here.
+#: Bands by ns-3's names.
 BANDS = {"2": "2.4"}
-#: What a sender of theirs is called here.
+#: Congestion controls by ns-3's names.
 CONGESTION = {"NewReno": "reno", "Cubic": "cubic", "Bbr": "bbr1"}
-#: BBR wants to know of each segment, and has rules of its own.
+#: BBR requires per-segment timing, and has its own rules.
 BBR = 'rules = { preset = "ns-3" }\n'
-#: How their users of a PPDU acknowledge it.
+#: Acknowledgment of the users of a PPDU, by ns-3's names.
 ACKNOWLEDGMENT = {"mu": "mu-bar", "ba": "bar-sequence"}
-#: Periods of AIMD at a queue last for seconds.
+#: The AIMD period at a queue lasts for seconds.
 SETTLED_S, PERIODS_S, PERIODS_REPLICATIONS = 10, 60, 8
-#: What rows of 1 % are compared with.
+#: Runs for comparison with rows of 1 % precision.
 LONG_S, LONG_REPLICATIONS = 20, 4
 TRIGGERED_REPLICATIONS = 12
-#: Between runs of 6 s, the share of PPDUs of eight stations that fail differs by a tenth.
+#: Between runs of 6 s, the ratio of failed PPDUs of eight stations varies by a tenth.
 SINGLE_USER_REPLICATIONS = 24
-#: A PPDU of 5 ms on one link holds back what the other one carries: failures come in clusters.
+#: A PPDU of 5 ms on one link delays the traffic of the other: failures come in clusters.
 LINKS_REPLICATIONS = 12
-#: When Minstrel-HT has only begun to sample, a run says little: rows are the mean of several.
+#: While Minstrel-HT is still sampling, single runs vary widely: rows average several.
 SAMPLED_AFTER_S, SAMPLED_S, SAMPLED_REPLICATIONS = 1, 12, 8
 
 
 def scenario(point: Point) -> str:
-    """A point in the written form."""
+    """Return a point as the text of a scenario file."""
     settings = point.settings
     standard = settings["standard"]
     return "".join(
@@ -104,7 +104,7 @@ def _run(point: Point) -> str:
     elif _has_several_links(point.settings):
         replications = LINKS_REPLICATIONS
     elif "+" in point.settings.get("ofdma", ""):
-        # Triggers of the access point collide now and then, and its window doubles.
+        # Triggers of the access point sometimes collide, which doubles its contention window.
         replications = TRIGGERED_REPLICATIONS
     elif point.group == "ofdma" and "ofdma" not in point.settings:
         replications = SINGLE_USER_REPLICATIONS
@@ -168,7 +168,7 @@ def _access_point(settings: dict[str, str]) -> str:
     limit, links = settings.get("ap_queue"), settings.get("links", "").split("+")
     lines = []
     if settings.get("queue") == "fqcodel":
-        # Above a queue of the MAC that has the limit of the row.
+        # On top of a MAC queue with the limit of the row.
         lines.append(f'queue = {{ discipline = "fq-codel", mac_limit = {limit} }}\n')
     elif limit:
         lines.append(f"queue = {{ limit = {limit} }}\n")
@@ -184,7 +184,7 @@ def _mcs(mode: str) -> str:
 
 
 def _radios(settings: dict[str, str]) -> list[str]:
-    """What each station says of its standard and rate."""
+    """Return the keys for standard and rate of each station."""
     if "mix" not in settings:
         slow = int(settings.get("slow", "0"))
         return ["mcs = 0\n"] * slow + [""] * (int(settings.get("stations", "1")) - slow)
@@ -218,12 +218,12 @@ def _stations(settings: dict[str, str]) -> list[str]:
 
 
 def _far(settings: dict[str, str]) -> str:
-    """What says of a group where it is, and who chooses its rate."""
+    """Return the keys of a group for its distance and rate control."""
     return f'distance = "{settings["distance"]} m"\n{MANAGERS[settings["manager"]]}'
 
 
 def _flows(settings: dict[str, str]) -> list[str]:
-    """A flow for each station and direction; transfers start 10 ms apart, as in `modern.cc`."""
+    """Return a flow per station and direction; transfers start 10 ms apart, as in `modern.cc`."""
     directions = {"down": ["download"], "up": ["upload"], "both": ["download", "upload"]}
     return [
         f'[[flows]]\nname = "sta{place}-{direction}"\nstations = "sta{place}"\n'
@@ -256,7 +256,7 @@ def _application(settings: dict[str, str], start_ms: int) -> str:
 
 
 def at(point: Point) -> list[Answer]:
-    """What airtcp says of a point, replication by replication."""
+    """Return airtcp's results at a point, replication by replication."""
     return answers(scenario(point))
 
 
@@ -271,7 +271,7 @@ ROWS_BE = by_point(read(REFERENCE / "ns3_be.csv"))
 ROWS_OFDMA = by_point(read(REFERENCE / "ns3_ofdma.csv"))
 _LINKS = by_point(read(VALIDATION / "ns3" / "links.csv"))
 _LONGER = {point.parameters for point in _LINKS}
-#: Of two rows of the same point, that of the longer run.
+#: If two rows have the same point, that of the longer run.
 ROWS_LINKS = {
     point: rows
     for point, rows in by_point(read(REFERENCE / "ns3_links.csv")).items()
@@ -279,8 +279,8 @@ ROWS_LINKS = {
 } | _LINKS
 LONG = by_point(read(VALIDATION / "ns3" / "modern.csv"))
 
-#: How near each metric of theirs has to be to ours of another name, beside the interval of the row:
-#: relatively, and in itself.
+#: Tolerance of each metric (with airtcp's name for it), in addition to the interval of the row:
+#: relative, and absolute.
 NEAR = {
     "goodput_bps": ("goodput_bps", 0.02, 0.0),
     "mpdus_per_data_ppdu_ap": ("mpdus_per_ppdu_ap", 0.03, 0.0),
@@ -292,14 +292,14 @@ _SHOWN = ("goodput_bps", "mpdus_per_data_ppdu_ap", "failed_ppdu_ratio_ap")
 
 
 def beyond(theirs: str, row: Reference, found: float) -> float:
-    """How far ours is from a row beyond what `NEAR` and the row's interval allow; 0 within."""
+    """Return the excess of airtcp's difference over `NEAR` and the row's interval; 0 within."""
     _, share, least = NEAR[theirs]
     half_width = 0.0 if isnan(row.half_width) else row.half_width
     return max(0.0, abs(found - row.mean) - half_width - share * row.mean - least)
 
 
 def reason(point: Point) -> str:
-    """Why airtcp does not say of a point all that ns-3 says; empty if it does."""
+    """Return why airtcp does not report all of ns-3's metrics at a point; empty if it does."""
     settings = point.settings
     if point.group == "queue":
         return "queue"
@@ -310,7 +310,7 @@ def reason(point: Point) -> str:
 
 
 def markdown() -> str:
-    """All points beside airtcp, goodput, MPDUs in a PPDU and share of PPDUs without a response."""
+    """Compare all points: goodput, MPDUs per PPDU and ratio of PPDUs without response."""
     head = ("point", "Mb/s, theirs", "ours", "", "MPDUs", "ours", "failed", "ours", "differs")
     table = [head, ("---",) * len(head)]
     for point, rows in ROWS.items():
@@ -334,7 +334,7 @@ def _found(runs: list[Answer], name: str) -> float | None:
 
 
 def _cells(theirs: str, row: Reference | None, found: float | None) -> list[str]:
-    """A row and ours as texts; of goodput the difference, too."""
+    """Format both values; for goodput also the difference."""
     scale, digits = {"goodput_bps": (1e6, 2), "mpdus_per_data_ppdu_ap": (1.0, 1)}.get(
         theirs, (1.0, 3)
     )

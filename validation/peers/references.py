@@ -1,7 +1,4 @@
-"""Rows that a peer has made.
-
-tests/reference holds what others made, validation more.
-"""
+"""Read rows that a peer has produced, from tests/reference and validation."""
 
 from __future__ import annotations
 
@@ -16,9 +13,9 @@ REFERENCE = VALIDATION.parent / "tests" / "reference"
 
 
 class Reference(NamedTuple):
-    """One row of a peer: the mean and the half width of its 95 % interval over `runs` runs.
+    """A row of a peer: the mean and the half width of its 95 % interval over `runs` runs.
 
-    The half width is NaN where a single figure was given.
+    The half width is NaN for a single figure.
     """
 
     mean: float
@@ -27,19 +24,19 @@ class Reference(NamedTuple):
 
 
 class Point(NamedTuple):
-    """One scenario of a peer: its group, and its parameters as the rows spell them."""
+    """A scenario of a peer: its group, and its parameters as the rows spell them."""
 
     group: str
     parameters: str
 
     @property
     def settings(self) -> dict[str, str]:
-        """`nc=5 W=1 d=1` as a dictionary."""
+        """Return the parameters as a dictionary: `nc=5 W=1 d=1`."""
         return dict(re.findall(r"(\S+?)=(\S+)", self.parameters))
 
 
 class Row(NamedTuple):
-    """A row as it stands in a file."""
+    """A row of a file."""
 
     point: Point
     metric: str
@@ -50,7 +47,7 @@ Rows = dict[Point, dict[str, Reference]]
 
 
 def read(path: Path) -> list[Row]:
-    """All rows of a file in their order. A point can be there twice, from fewer or more runs."""
+    """Read all rows of a file in order. A point can occur twice, with different numbers of runs."""
     with path.open(encoding="utf-8", newline="") as file:
         return [
             Row(
@@ -65,7 +62,7 @@ def read(path: Path) -> list[Row]:
 
 
 def by_point(rows: Iterable[Row]) -> Rows:
-    """Rows by point and by metric; of two for the same, the one of more runs."""
+    """Return rows by point and metric; of duplicates, the one with more runs."""
     points: Rows = {}
     for point, metric, reference in sorted(rows, key=lambda row: row.reference.runs):
         points.setdefault(point, {})[metric] = reference

@@ -1,4 +1,4 @@
-"""Scenarios run to plain answers, and the samples and intervals that come of them."""
+"""Run scenarios, and compute samples and confidence intervals from the results."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ Answer = Mapping[str, Any]
 
 
 def answers(text: str, *, seed: int | None = None, replications: int | None = None) -> list[Answer]:
-    """The answer of each replication of a scenario in its written form."""
+    """Return the result of each replication of a scenario given as text."""
     result = simulate(loads(text), seed=seed, replications=replications, threads=1)
     return [run.answer for run in result.simulation.runs]
 
 
 def metric(runs: Sequence[Answer], name: str) -> list[float]:
-    """One metric of all replications; each must have it."""
+    """Return one metric of all replications; each must have it."""
     return [float(run["metrics"][name]) for run in runs]
 
 
 def interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float]:
-    """Mean and half width of its Student interval."""
+    """Return mean and half width of a sample's Student interval."""
     found = student_interval(values, confidence)
     assert found.mean is not None
     assert found.half_width is not None
@@ -34,16 +34,16 @@ def interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, 
 def ratio_adjusted(
     runs: Sequence[Answer], name: str, packets: Callable[[Answer], float], expected: float
 ) -> list[float]:
-    """A mean time of each replication, scaled to the expected number of packets of a transfer.
+    """Return each replication's mean time, scaled to the expected number of packets per transfer.
 
-    With heavy tails most of the noise of a mean transfer time is that of the sizes drawn. Scaled by
-    the sizes of the same run it says how long a transfer takes for what it carries.
+    With heavy tails, most of the variance of a mean transfer time comes from the drawn sizes.
+    Scaling by the sizes of the same run removes it.
     """
     return [run["metrics"][name] * expected / packets(run) for run in runs]
 
 
 def packets_per_transfer(payload_bytes: int, measured_s: float) -> Callable[[Answer], float]:
-    """Mean packets of a transfer, from the bytes delivered and the transfers that ended."""
+    """Return mean packets per transfer, from the bytes delivered and the transfers that ended."""
 
     def packets(run: Answer) -> float:
         delivered = run["metrics"]["goodput_bps"] * measured_s / 8.0

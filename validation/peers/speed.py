@@ -1,6 +1,6 @@
-"""CPU time of airtcp on the points at which that of ns-2 and ns-3 was taken.
+"""Measure the CPU time of airtcp on the points at which that of ns-2 and ns-3 was measured.
 
-The stored figures come from another machine and another day, so ratios are rough: validation/ns2
+The stored figures are from another machine and day, so ratios are rough: validation/ns2
 and `make bench` measure ns-2 and airtcp side by side.
 """
 
@@ -13,12 +13,12 @@ from peers import ns2, ns3
 from peers.references import Point
 from peers.samples import Answer, answers
 
-#: Simulated seconds per measured point; less would time the clock.
+#: Simulated seconds per measured point; less would be too short for the clock.
 _SECONDS = 2_000
 
 
 def measure(peer: str, point: Point) -> dict[str, float]:
-    """CPU microseconds for each MAC exchange, and simulated seconds for each CPU second."""
+    """Return CPU microseconds per MAC exchange, and simulated seconds per CPU second."""
     scenario = {"ns-2": _ns2, "ns-3": _ns3}[peer](point)
     runs, cpu_s = _timed(lambda: answers(scenario))
     exchanges = sum(run["counts"]["mac_exchanges"] for run in runs)

@@ -1,9 +1,9 @@
-"""Every stored row of ns-2 and ns-3 beside airtcp on the same point under the peer's rules.
+"""Compare every stored row of ns-2 and ns-3 with airtcp at the same point under the peer's rules.
 
-The same is what lies within the joint 95 % interval (the root of the sum of the squares of both
-half widths), or, where chance is small, within a part of the quantity. docs/explanation/accuracy.md
-has the reasons for differences.
-`validation/compare.py` prints them.
+Values agree if they differ by less than the joint 95 % interval (the root of the sum of squares of
+both half widths) or, if variance is small, by a fraction of the quantity.
+docs/explanation/accuracy.md explains the remaining differences. `validation/compare.py` prints
+them.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ PEERS: dict[str, ModuleType] = {"ns-2": ns2, "ns-3": ns3}
 
 
 class Line(NamedTuple):
-    """One row of a peer and what airtcp says; half widths are those of 95 % intervals.
+    """A row of a peer and airtcp's value; half widths are those of 95 % intervals.
 
-    If theirs is a single run, ours is the half width for a single run.
+    If the peer's value is from a single run, airtcp's half width is for a single run.
     """
 
     peer: str
@@ -37,7 +37,7 @@ class Line(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """Ours less theirs."""
+        """Difference of airtcp's value from the peer's."""
         return self.mean - self.theirs.mean
 
     @property
@@ -48,17 +48,17 @@ class Line(NamedTuple):
 
     @property
     def allowed(self) -> float:
-        """How large a difference proves nothing: the joint interval, or what `tolerance` says."""
+        """The largest insignificant difference: the joint interval, or `tolerance` if larger."""
         return max(self.joint, tolerance(self.metric, self.theirs.mean))
 
     @property
     def agrees(self) -> bool:
-        """Whether the difference is within `allowed`."""
+        """True if the difference is within `allowed`."""
         return abs(self.difference) <= self.allowed
 
 
 def tolerance(metric: str, mean: float) -> float:
-    """What differs by less is taken for equal however narrow the intervals are.
+    """Differences below this value agree however narrow the intervals are.
 
     2 % of goodput, times, windows and active stations; 0.004 in a collision probability; 0.1 in a
     Jain index; half a starved flow, and a tenth of the timeouts, which are few.
@@ -77,7 +77,7 @@ def tolerance(metric: str, mean: float) -> float:
 
 
 def lines(peers: Iterable[str] = PEERS) -> Iterator[Line]:
-    """All rows of these peers but those of speed, in the order of their files."""
+    """Return all rows of these peers except those of speed, in the order of their files."""
     for peer in peers:
         module = PEERS[peer]
         for point, metric, theirs in module.TABLE:
@@ -85,7 +85,7 @@ def lines(peers: Iterable[str] = PEERS) -> Iterator[Line]:
                 sample = module.samples(point)[metric]
                 mean, half_width = interval(sample)
                 if theirs.runs == 1:
-                    # A single run of theirs is judged by how far apart single runs of ours are.
+                    # Judge a single run of the peer by the spread of airtcp's single runs.
                     half_width *= math.sqrt(len(sample) + 1)
                 yield Line(peer, point, metric, theirs, mean, half_width)
 
@@ -94,7 +94,7 @@ HEAD = ("point", "metric", "theirs", "ours", "difference", "joint interval", "")
 
 
 def cells(line: Line) -> tuple[str, ...]:
-    """A line as texts, under `HEAD`."""
+    """Format a line, under `HEAD`."""
     unit, scale, decimals = _unit(line.metric)
 
     def shown(quantity: float) -> str:
@@ -120,7 +120,7 @@ def cells(line: Line) -> tuple[str, ...]:
 
 
 def _unit(metric: str) -> tuple[str, float, int]:
-    """Unit, its size, and decimals that are worth printing."""
+    """Return unit, scale, and the number of decimals to print."""
     if "goodput" in metric:
         return "Mb/s", 1e6, 4
     if metric.endswith("_s"):
@@ -133,7 +133,7 @@ def _unit(metric: str) -> tuple[str, float, int]:
 
 
 def markdown(found: Iterable[Line]) -> str:
-    """Lines as a Markdown table; a point is named once."""
+    """Format lines as a Markdown table; consecutive lines of a point name it once."""
     rows = [HEAD, ("---",) * len(HEAD)]
     previous = ""
     for line in found:
@@ -147,7 +147,7 @@ SPEED_HEAD = ("peer", "point", "metric", "theirs", "ours", "ratio")
 
 
 def speed_markdown() -> str:
-    """CPU time of the peers, as stored, beside ours now on this machine."""
+    """Compare the stored CPU time of the peers with airtcp's, measured now on this machine."""
     rows = [SPEED_HEAD, ("---",) * len(SPEED_HEAD)]
     for peer, module in PEERS.items():
         for point, references in module.ROWS.items():

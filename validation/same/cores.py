@@ -1,9 +1,9 @@
-"""Compare two built cores, bit for bit, over random floors and random single cells.
+"""Compare two builds of the core, bit for bit, on random floors and random single cells.
 
     .venv/bin/python validation/same/cores.py OTHER.so                  # 2,000 of each
     .venv/bin/python validation/same/cores.py OTHER.so --number 200     # fewer
-
-Use it for commits that change the core and no result: build, keep the core of the commit before as
+Use it for commits that change the core but no result: keep the core of the previous commit as
+OTHER.so, build, and compare. This checkout resolves the scenarios once for both cores.
 OTHER.so, and compare. Scenarios are resolved once, by this checkout; both cores read that form.
 """
 
@@ -24,17 +24,19 @@ import airtcp
 from floors import random_floor
 from scenarios import random_scenario
 
-#: The first random scenario that is not one of `make same`.
+#: The first random scenario that is not part of `make same`.
 FIRST = 10_000
-#: Counts of an outcome that describe the simulator and not the scenario.
+#: Counts that describe the simulator, not the scenario.
 NOT_COMPARED = ("events",)
 
 
 def main() -> int:
-    """Compare; exit status 1 if a scenario gives different outcomes."""
-    parser = argparse.ArgumentParser(description="compare two built cores")
-    parser.add_argument("other", type=Path, help="the other core: a shared library")
-    parser.add_argument("--number", type=int, default=2_000, help="scenarios of each kind")
+    """Compare; exit status 1 if any scenario differs."""
+    parser = argparse.ArgumentParser(description="compare two builds of the core")
+    parser.add_argument("other", type=Path, help="shared library of the other core")
+    parser.add_argument(
+        "--number", type=int, default=2_000, help="number of scenarios of each kind"
+    )
     parser.add_argument("--workers", type=int, default=1)
     args = parser.parse_args()
     jobs = [

@@ -1,7 +1,6 @@
-"""Random scenario files of several cells, with any features of `[air]` that go together.
+"""Draw random scenario files of several cells, with any valid combination of features of `[air]`.
 
-Contains the draws only. Some drawn files are invalid; callers skip those that `airtcp.load`
-rejects.
+Some drawn files are invalid; callers skip those that `airtcp.load` rejects.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ PHYS: tuple[dict[str, Any], ...] = (
 
 
 def random_floor(index: int) -> str:
-    """Return the text of floor number `index`, some hundred milliseconds of simulated time."""
+    """Return the text of floor number `index`, a few hundred milliseconds of simulated time."""
     draw = Draws(f"floor {index}")
     phy = dict(draw.one_of(PHYS))
     aggregates = "mcs" in phy

@@ -1,23 +1,23 @@
-"""A check that simulations still give the outcomes that they gave, bit for bit, by digests.
+"""Check by digests that simulations still give the same outcomes, bit for bit.
 
-    make same                                          compare with digests.json, name what differs
-    make same-store                                    store anew: with a commit marked Results:
+    make same                                          compare with digests.json, print differences
+    make same-store                                    update digests.json (commit marked Results:)
     .venv/bin/python validation/same/same.py --outcomes DIR      write the outcomes, for a diff
 
-Every scenario is run for two seeds, each alone, and once more with a trace and a capture, which
-must change nothing.
+Every scenario runs separately with two seeds, and once more with a trace and a capture, which
+must not change the outcome.
 
-**What is compared.** An outcome is taken apart into parts (metrics, counts, flows, ...), and each
+**What is compared.** An outcome is divided into parts (metrics, counts, flows, ...), and each
 part into values under paths such as `flows[].goodput_bps`. digests.json lists the paths that
-outcomes had when it was stored. A digest is that of the values under these paths, in an order of
-its own, with numbers as the shortest text that gives them back. So **what is added later changes no
-digest**: a new metric, count, record or column of a trace has a path that is not in the list, is
-not compared, and is told; `make same-store` takes it in. (Where a new kind of event happens in a
-trace, its rows do differ.) A new key of the resolved scenario does not matter, since scenarios are
-resolved anew from their text (scenarios.py). What is taken away or renamed differs.
+outcomes had when it was stored. A digest covers the values under these paths, in a fixed
+order, with numbers in their shortest exact form. So **additions change no
+digest**: a new metric, count, record or column of a trace has a path that is not in the list. It
+is reported, not compared, until `make same-store` adds it. (A new kind of event in a
+trace does change its rows.) A new key of the resolved scenario does not matter, since scenarios
+are resolved again from their text (scenarios.py). A removed or renamed path counts as a difference.
 
-**What is not compared**: how many events the simulator handled, which is how it works and not what
-it finds; and the list of the names of events.
+**What is not compared**: the number of events that the simulator handled, which is an
+implementation detail, and the list of event names.
 """
 
 from __future__ import annotations
@@ -48,8 +48,10 @@ Values = dict[str, list[Any]]
 def main() -> int:
     """Compare or store; exit status 1 if anything differs."""
     parser = argparse.ArgumentParser(description="compare outcomes with stored digests")
-    parser.add_argument("--store", action="store_true", help="store the digests anew")
-    parser.add_argument("--outcomes", type=Path, help="write what is compared into this directory")
+    parser.add_argument("--store", action="store_true", help="update the stored digests")
+    parser.add_argument(
+        "--outcomes", type=Path, help="write the compared values into this directory"
+    )
     parser.add_argument("names", nargs="*", help="only scenarios whose name contains one of these")
     args = parser.parse_args()
     if args.store and args.names:
@@ -74,7 +76,7 @@ def main() -> int:
 
 
 def values(resolved: str, capture: Path) -> Values:
-    """Values under each path that the runs of a scenario give, in the order of the runs."""
+    """Return the values under each path of a scenario's runs, in the order of the runs."""
     from airtcp import _core
 
     simulation = _core.Simulation(resolved)
@@ -112,7 +114,7 @@ def values(resolved: str, capture: Path) -> Values:
 
 
 def leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Path and value of each number and text; elements of a list share a path."""
+    """Yield path and value of each number and text; elements of a list share a path."""
     if isinstance(value, dict):
         for key, one in value.items():
             yield from leaves(one, f"{path}.{key}" if path else key)
@@ -127,7 +129,7 @@ def leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def digest(found: Values, known: set[str]) -> dict[str, str]:
-    """One digest for each part of the outcomes; a part is the first word of a path."""
+    """Return one digest per part of the outcomes; a part is the first word of a path."""
     parts: dict[str, Any] = {}
     for path in sorted(found.keys() & known):
         part = path.replace("[", ".").split(".")[0]
@@ -137,7 +139,7 @@ def digest(found: Values, known: set[str]) -> dict[str, str]:
 
 
 def store(paths: list[str], digests: dict[str, dict[str, str]]) -> None:
-    """Write digests.json, a line for each scenario."""
+    """Write digests.json, one line per scenario."""
     lines = [f"{json.dumps(name)}: {json.dumps(parts)}" for name, parts in digests.items()]
     text = '{\n"paths": ' + json.dumps(paths, indent=0) + ',\n"digests": {\n'
     DIGESTS.write_text(text + ",\n".join(lines) + "\n}\n}\n", encoding="utf-8")
@@ -147,7 +149,7 @@ def store(paths: list[str], digests: dict[str, dict[str, str]]) -> None:
 def compare(
     stored: dict[str, Any], digests: dict[str, dict[str, str]], paths: list[str], *, whole: bool
 ) -> int:
-    """Print what differs; 1 if anything does."""
+    """Print differences; return 1 if there are any."""
     before: dict[str, dict[str, str]] = stored["digests"]
     differing = 0
     for name, parts in digests.items():
@@ -177,7 +179,7 @@ def compare(
 
 
 def write(folder: Path, found: dict[str, Values]) -> None:
-    """The values that are compared, one file for each scenario."""
+    """Write the compared values, one file per scenario."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, of_one in found.items():
         path = folder / (name.replace("/", "_") + ".json")

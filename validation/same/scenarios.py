@@ -1,6 +1,6 @@
-"""The scenarios whose outcomes are to stay the same bit for bit: the repository's, and random ones.
+"""List the scenarios whose outcomes must not change: the repository's, and random ones.
 
-The random scenarios are scenario files in text: what the resolved form has beside it does not
+The random scenarios are texts of scenario files: changes of the resolved form do not
 matter, and a key that is added later keeps its default in them.
 """
 
@@ -22,8 +22,8 @@ WRITTEN = (
     "tests/scenarios/valid/*.toml",
 )
 
-#: Files are simulated for so long at most: long enough for losses and timeouts, short enough for a
-#: command that is given often.
+#: Maximum simulated time: long enough for losses and timeouts, short enough for a
+#: frequent command.
 LONGEST_WARMUP_NS = 1_000_000_000
 LONGEST_NS = 20_000_000_000
 
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 def all_scenarios(work: Path) -> Iterator[tuple[str, str]]:
-    """Lists names and resolved forms, as the core reads them; `work` is for scratch files."""
+    """Return names and resolved forms in the core's format; `work` is for scratch files."""
     import airtcp
 
     for pattern in WRITTEN:
@@ -46,33 +46,33 @@ def all_scenarios(work: Path) -> Iterator[tuple[str, str]]:
 def _shortened(resolved: str) -> str:
     scenario = json.loads(resolved)
     run = scenario["run"]
-    # Without a warm-up of its own a scenario has one that pilots find, which is not ours to do.
+    # Without an explicit warm-up, pilot runs would choose it, outside of this check.
     run["warmup_ns"] = min(LONGEST_WARMUP_NS, run["warmup_ns"] or 0)
     run["duration_ns"] = min(LONGEST_NS, run["duration_ns"])
     return json.dumps(scenario)
 
 
 class Draws:
-    """Draws that are the same on every version of Python: all rest on `random.Random.random`."""
+    """Draws that are the same on every version of Python: all use `random.Random.random`."""
 
     def __init__(self, seed: str) -> None:
         self._random = random.Random(seed).random
 
     def one_of(self, choices: Sequence[T]) -> T:
-        """Any of them, all alike."""
+        """Return any of them, with equal probability."""
         return choices[int(self._random() * len(choices))]
 
     def chance(self, probability: float) -> bool:
-        """True with this probability."""
+        """Return True with this probability."""
         return self._random() < probability
 
     def between(self, low: int, high: int) -> int:
-        """A whole number from `low` to `high`, both included."""
+        """Return a whole number from `low` to `high`, both included."""
         return low + int(self._random() * (high - low + 1))
 
 
 def random_scenario(index: int) -> str:
-    """Scenario file number `index`: any features that go together, for some seconds."""
+    """Return scenario file number `index`: any valid combination of features, for some seconds."""
     draw = Draws(f"same {index}")
     standard = draw.one_of(["802.11b", "802.11b", "802.11a", "802.11g"])
     edca = draw.chance(0.35)
@@ -95,7 +95,7 @@ def random_scenario(index: int) -> str:
         {"name": f"flow{number}", **_flow(draw, draw.one_of(names), links)}
         for number in range(draw.between(1, 4))
     ]
-    # What always has a packet waiting is refused behind a path, and before early detection.
+    # Saturated flows are rejected behind a path and with early detection.
     drops_early = "'red'" in repr([tables["ap"], tables["stations"]])
     for flow in tables["flows"]:
         if flow["application"]["kind"] == "udp" and ("path" in flow or drops_early):
@@ -287,7 +287,7 @@ def _flow(draw: Draws, stations: str, links: list[str]) -> dict[str, Any]:
 
 
 def toml(value: object) -> str:
-    """A value as a scenario file has it."""
+    """Format a value for a scenario file."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{key} = {toml(one)}" for key, one in value.items()) + " }"
     if isinstance(value, list):

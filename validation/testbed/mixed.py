@@ -1,10 +1,10 @@
-"""The testbed beside the simulation at five mixed scenarios: goodput of each direction.
+"""Compare the testbed with the simulation on five mixed scenarios: goodput of each direction.
 
-    python validation/testbed/mixed.py run [NAME ...]     measures, and keeps rows in rows.json
-    python validation/testbed/mixed.py table              the table of docs/howto/testbed.md
+    python validation/testbed/mixed.py run [NAME ...]     measure, and store rows in rows.json
+    python validation/testbed/mixed.py table              print the table of docs/howto/testbed.md
 
-The scenarios were chosen before anything was measured. Each is run five times on the testbed, with
-seeds from 1 on; a run that is not trusted is made again, three times at most.
+The scenarios were chosen before any measurement. Each runs five times on the testbed, with
+seeds from 1 on; an untrusted run is repeated, up to three times.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ ROWS = HERE / "rows.json"
 NAMES = ["g-fifo", "g-fifo-wire", "g-fq-codel", "ax-fifo-wire", "ax-fq-codel-wire"]
 RUNS = 5
 TRIES = 3
-#: What both may differ by and still be called equal.
+#: Difference up to which both count as equal.
 BOUND = 0.05
 
 
 def directions(simulation: Simulation) -> dict[str, float]:
-    """The goodput of each direction, in Mb/s: groups are called by it."""
+    """Return the goodput of each direction in Mb/s, by group."""
     return {
         name: sum(flow.goodput_bps for flow in simulation.flows if flow.name.startswith(name)) / 1e6
         for name in ("up", "down")
@@ -37,14 +37,14 @@ def directions(simulation: Simulation) -> dict[str, float]:
 
 
 def mean_and_half_width(interval: Interval) -> tuple[float, float]:
-    """Take an interval apart, which several runs always have."""
+    """Return mean and half width of an interval, which several runs always have."""
     if interval.mean is None or interval.half_width is None:
         raise ValueError("fewer than two runs have a value")
     return interval.mean, interval.half_width
 
 
 def measured(path: Path) -> list[dict[str, Any]]:
-    """Five runs on the testbed."""
+    """Run the testbed five times."""
     runs = []
     for seed in range(1, RUNS + 1):
         for _ in range(TRIES):

@@ -1,4 +1,4 @@
-"""The pictures of docs/howto/testbed.md: simulation and real TCP, one over the other."""
+"""Draw the pictures of docs/howto/testbed.md: simulation and real TCP in one chart."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import numpy as np
 from airtcp.present import drawing
 from numpy.typing import NDArray
 
-#: Times in seconds and numbers in segments, of data in the order in which they came.
+#: Times in seconds and sequence numbers in segments, of data in order of arrival.
 Arrivals = tuple[NDArray[np.float64], NDArray[np.float64]]
 
-#: What came to the station: over the air, or through its device.
+#: Filters for data that reached the station: over Wi-Fi, or through its network device.
 _ON_AIR = "wlan.fc.fromds == 1 && radiotap.flags.badfcs == 0"
 _AT_STATION = 'frame.interface_name == "sta/0" && frame.packet_flags_direction == 1'
 
 
 def arrivals(capture: Path, mss_bytes: int) -> Arrivals:
-    """Data that came to the station, from the first SYN of the connection that carried most.
+    """Return data that reached the station, from the SYN of the connection with most data on.
 
-    In a capture of the simulation a packet comes when its frame begins. Raises CalledProcessError
-    if tshark does not read the file, and FileNotFoundError if there is no tshark.
+    In a capture of the simulation, a packet's time is the start of its frame. Raises
+    CalledProcessError if tshark cannot read the file, and FileNotFoundError if tshark is missing.
     """
     is_testbed = capture.read_bytes()[:4] == bytes.fromhex("0a0d0d0a")
     shown = subprocess.run(
@@ -49,7 +49,7 @@ def arrivals(capture: Path, mss_bytes: int) -> Arrivals:
 def draw_arrivals(
     by_congestion: Mapping[str, tuple[Arrivals, Arrivals]], until_s: float, to: Path
 ) -> None:
-    """Numbers over time, one congestion control beside the other: simulation and Linux."""
+    """Draw sequence numbers over time, one panel per congestion control: simulation and Linux."""
     from matplotlib.figure import Figure
 
     with drawing.styled():
@@ -77,7 +77,7 @@ def draw_arrivals(
 
 
 def draw_uploads(by_way: Mapping[str, tuple[Sequence[float], Sequence[float]]], to: Path) -> None:
-    """Goodputs in Mb/s of a simulation and of a testbed, least first, by what contends how."""
+    """Draw goodputs in Mb/s of simulation and testbed in ascending order, by contention method."""
     looks = ((drawing.VERMILION, "o"), (drawing.BLUE, "s"))
     with drawing.styled():
         figure, axes = drawing.new_figure()
@@ -108,7 +108,7 @@ Line = tuple[Sequence[float], Sequence[float]]
 
 
 def draw_windows(by_congestion: Mapping[str, tuple[Line, Line]], to: Path) -> None:
-    """Congestion windows over time, one congestion control below the other."""
+    """Draw congestion windows over time, one panel per congestion control."""
     from matplotlib.figure import Figure
 
     with drawing.styled():

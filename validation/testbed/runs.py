@@ -1,7 +1,7 @@
-"""The runs of the kernel's TCP beside simulations of the same scenarios.
+"""Run the kernel's TCP in the testbed, and simulate the same scenarios.
 
-Of several runs counts the first of at most three that is to be trusted, or else the one that was
-least late; the goodput of a run does not choose it.
+The first trusted run of at most three counts, or else the one with the least lateness; the goodput
+of a run does not matter for the choice.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ RUNS = ROOT / "out" / "reproduce" / "runs"
 MOST_RUNS = 3
 REPLICATIONS = 5
 LOOK_EVERY_S = 0.1
-#: Of the preset, with timestamps.
+#: Linux preset, with timestamps.
 MSS_BYTES = 1448
 
 BULK = """
@@ -58,7 +58,7 @@ warmup = "3 s"
 duration = "{duration} s"
 seed = {seed}
 """
-#: Between the access point and the server.
+#: Link between the access point and the server.
 PATH = 'path = [{ delay = "5 ms" }]'
 #: TCP ACKs in AC_VO, by AIFSN 2 and CW 3 to 7; data contend as under DCF.
 PRIORITY = """
@@ -84,7 +84,7 @@ def bulk(
     duration: int = 8,
     path: str = "",
 ) -> Scenario:
-    """Writes endless transfers of the kernel's TCP."""
+    """Return endless transfers of the kernel's TCP."""
     return loads(
         BULK.format(
             standard=standard,
@@ -100,24 +100,24 @@ def bulk(
     )
 
 
-#: Processes that ran or waited for a processor, on average over the last minute of each run.
+#: Load average of the last minute of each run.
 LOADS: dict[int, float] = {}
 
 
 def measured_with_load(scenario: Scenario, **options: Any) -> TestbedResult:
-    """Measures once, and notes the load of the machine."""
+    """Measure once, and record the load of the machine."""
     result = measure(scenario, **options)
     LOADS[id(result)] = os.getloadavg()[0]
     _ALL.append(result)
     return result
 
 
-#: Results are kept, so that no two have one name.
+#: Results are cached, so each needs a unique name.
 _ALL: list[TestbedResult] = []
 
 
 def real(scenario: Scenario, *, gro: bool = False) -> TestbedResult:
-    """Measures until a run is to be trusted, at most thrice. Returns it, or the least late."""
+    """Measure until a run is trusted, up to three times. Return it, or the least late one."""
     runs: list[TestbedResult] = []
     while len(runs) < MOST_RUNS and not (runs and runs[-1].lag.trusted):
         runs.append(measured_with_load(scenario, gro=gro))
@@ -125,31 +125,31 @@ def real(scenario: Scenario, *, gro: bool = False) -> TestbedResult:
 
 
 def mean(result: TestbedResult | SimulationResult, metric: str) -> float:
-    """Takes the mean of a metric that has one."""
+    """Return the mean of a metric, which must have one."""
     value = result.metrics[metric].mean
     assert value is not None
     return value
 
 
 def rates(result: TestbedResult | SimulationResult) -> list[float]:
-    """Lists the goodput of each flow in the first run, in Mb/s, least first."""
+    """Return the goodput of each flow in the first run, in Mb/s, in ascending order."""
     simulation = result.testbed if isinstance(result, TestbedResult) else result.simulation
     return sorted(flow["goodput_bps"] / 1e6 for flow in simulation.runs[0].answer["flows"])
 
 
 def airtime(result: TestbedResult | SimulationResult) -> Mapping[str, float]:
-    """Takes the shares of the measured time."""
+    """Return the airtime shares of the measured time."""
     simulation = result.testbed if isinstance(result, TestbedResult) else result.simulation
     return simulation.airtime
 
 
-#: Active stations that a machine with two cores should keep up with, by standard.
+#: Number of active stations that a machine with two cores should support, by standard.
 ACTIVE: Mapping[str, int] = {"802.11b": 10, "802.11g": 5, "802.11n": 3}
 
 
 @cache
 def uploads_by_way() -> dict[str, tuple[SimulationResult, TestbedResult]]:
-    """Runs ten uploads, whose ACKs wait in a short queue of the access point."""
+    """Run ten uploads whose ACKs wait in a short queue of the access point."""
     both = {}
     for way, mac in (("DCF", ""), ("TCP ACKs first", PRIORITY)):
         scenario = bulk("802.11b", count=10, direction="upload", limit=10, mac=mac, duration=20)
@@ -158,14 +158,14 @@ def uploads_by_way() -> dict[str, tuple[SimulationResult, TestbedResult]]:
 
 
 class Windows:
-    """The congestion windows of the server's senders, as `ss` tells them."""
+    """The congestion windows of the server's senders, as `ss` prints them."""
 
     def __init__(self) -> None:
         self.times_s: list[float] = []
         self.segments: list[int] = []
 
     def __call__(self, network: Network, air: Carrier) -> None:
-        """Looks at the connection that has sent most, ten times a second."""
+        """Poll the connection that has sent most, ten times a second."""
         now_s = air.now_s
         if self.times_s and now_s < self.times_s[-1] + LOOK_EVERY_S:
             return
@@ -184,7 +184,7 @@ class Windows:
 
 @cache
 def windows_by_congestion() -> dict[str, tuple[SimulationResult, TestbedResult, Windows]]:
-    """Runs one download through a queue of 50 packets, of each congestion control."""
+    """Run one download through a queue of 50 packets with each congestion control."""
     all_of = {}
     for congestion in ("reno", "cubic", "bbr1"):
         scenario = bulk("802.11g", congestion=congestion, limit=50, duration=20, path=PATH)
@@ -199,7 +199,7 @@ def windows_by_congestion() -> dict[str, tuple[SimulationResult, TestbedResult, 
 
 
 def traced(result: SimulationResult) -> tuple[list[float], list[float]]:
-    """Takes times, and congestion windows in segments, from a trace."""
+    """Return times, and congestion windows in segments, from a trace."""
     trace = result.simulation.runs[0].trace
     tcp = result.scenario.flows[0].tcp
     assert trace is not None
@@ -210,7 +210,7 @@ def traced(result: SimulationResult) -> tuple[list[float], list[float]]:
 
 
 def alone_scenario() -> Scenario:
-    """Writes the downloads of paper H's test bed that meet no other."""
+    """Return paper H's downloads with so few arrivals that they never overlap."""
     return load(PAPER_H / "downloads.toml").vary(
         {
             **LINUX,
@@ -224,13 +224,13 @@ def alone_scenario() -> Scenario:
 
 @cache
 def paper_h() -> Bench:
-    """Opens the bench of paper H."""
+    """Open paper H's bench."""
     return Bench(PAPER_H, RUNS, Settings(threads=1))
 
 
 @cache
 def real_points() -> list[RealPoint]:
-    """Measures two laws at three loads, and files of 1 MB at one."""
+    """Measure two size distributions at three loads, and files of 1 MB at one."""
     places = [(law, place) for law in REAL_LAWS for place in REAL_PLACES]
     places.append(("deterministic", STATED))
     return [measured_point(paper_h(), law, place) for law, place in places]
