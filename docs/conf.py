@@ -1,4 +1,4 @@
-"""Settings of Sphinx: Markdown pages, whose CSV files are shown. `make docs` builds them."""
+"""Sphinx settings for Markdown pages that show CSV files as tables. `make docs` builds them."""
 
 import sys
 import tomllib
@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import tables
 
 _CARGO = Path(__file__).parents[1] / "Cargo.toml"
-#: The page that needs no server (`make lite`), which `make docs` copies beside the documentation.
+#: The page that needs no server (`make lite`), which `make docs` copies next to the documentation.
 _LITE = Path(__file__).parents[1] / "out" / "lite"
 _TRY = (
     '<p><a href="try/index.html"><b>Try airtcp in this browser</b></a>: nothing to install, no '
@@ -24,7 +24,7 @@ release = tomllib.loads(_CARGO.read_text(encoding="utf-8"))["workspace"]["packag
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build", "jupyter_execute", "lite", "publication"]
 nitpicky = True
-# Names in docstrings are for people: the standard library and our inner classes have no page.
+# Names in docstrings without a target: the standard library and internal classes.
 nitpick_ignore_regex = [("py:.*", ".*")]
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"
@@ -41,7 +41,7 @@ html_copy_source = False
 
 
 def setup(app: Any) -> None:
-    """Show a CSV file as a table where a page links it on a line of its own."""
+    """Show a CSV file as a table at each link that is alone on its line."""
 
     def read(_app: Any, page: str, source: list[str]) -> None:
         source[0] = tables.directives(source[0])

@@ -1,4 +1,4 @@
-"""The stories of the gallery: text and code of each notebook. `make_gallery.py` executes them."""
+"""Define the stories of the gallery: text and code of each notebook, for `make_gallery.py`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Make picture and table of acks.md from the item that `airtcp reproduce acks` makes.
+"""Make the picture and the table of acks.md from the item of `airtcp reproduce acks`.
 
-Seeds are fixed, so that whoever runs this gets the same numbers.
+Seeds are fixed, so every run gives the same numbers.
 
     .venv/bin/python docs/make_ack_gain.py   # two minutes on two cores
 """
@@ -24,7 +24,7 @@ PICTURE = DOCS / "images" / "ack-gain.png"
 
 
 def gains(record: dict[str, Any]) -> str:
-    """List goodput with one ACK each, then gains, by PHY and number of downloads."""
+    """List the goodput with one ACK per segment, then gains, by PHY and number of downloads."""
     rows: dict[tuple[str, int], dict[str, list[float]]] = {}
     for phy, count, acks, *numbers in record["rows"]:
         rows.setdefault((phy, count), {})[acks] = numbers
@@ -46,7 +46,7 @@ def gains(record: dict[str, Any]) -> str:
 
 @cache
 def made() -> tuple[dict[str, Any], bytes]:
-    """Make the item in a folder of its own. Return its record and its picture."""
+    """Make the item in a temporary folder. Return its record and its picture."""
     (item,) = find("acks")
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder)

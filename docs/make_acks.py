@@ -1,6 +1,6 @@
-"""Make the tables of docs/papers/acks.md: ways to have fewer TCP ACKs, or to send them first.
+"""Make the tables of docs/papers/acks.md: methods that send fewer TCP ACKs, or send them first.
 
-The scenarios are those of validation/acks; seeds are fixed, so that whoever runs this gets the same
+The scenarios are those of validation/acks. Seeds are fixed, so every run gives the same
 tables.
 
     .venv/bin/python docs/make_acks.py
@@ -37,7 +37,7 @@ from acks.ways import (  # noqa: E402
 
 
 def gains(standard: str) -> str:
-    """List goodput with two segments for an ACK, and the gain of each way, by pairs."""
+    """List the goodput with an ACK per two segments, and the paired gain of each method."""
     points = [(direction, count) for direction in DIRECTIONS for count in COUNTS]
     base = {point: goodputs(standard, *point, BASE) for point in points}
     head = ["", *_columns(points)]
@@ -65,7 +65,7 @@ def _gain(ours: Sequence[float], base: Sequence[float]) -> str:
 
 
 def with_bbr() -> str:
-    """List goodput of BBR version 3, and the gains of TACK and of an ACK for every eight."""
+    """List the goodput of BBR version 3, and the gains of TACK and of an ACK per eight segments."""
     points = [(direction, count) for direction in DIRECTIONS for count in COUNTS]
     rows = []
     for standard in STANDARDS:
@@ -81,7 +81,7 @@ def with_bbr() -> str:
 
 
 def limits() -> str:
-    """List the largest possible gain over an ACK for every two segments, and measured ones."""
+    """List the maximum gain over an ACK per two segments, and measured gains."""
     rows = []
     for standard in STANDARDS:
         bound = without_acks_bps(loads(written(standard, "download", 1, BASE)))

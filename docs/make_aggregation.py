@@ -1,6 +1,6 @@
-"""Make the tables of docs/explanation/aggregation.md: TCP over A-MPDUs, model beside simulation.
+"""Make the tables of docs/explanation/aggregation.md: TCP over A-MPDUs, model and simulation.
 
-Takes all numbers from the installed airtcp; seeds are fixed, so that whoever runs this gets the
+All numbers come from the installed airtcp. Seeds are fixed, so every run gives the same
 same tables.
 
     .venv/bin/python docs/make_aggregation.py   # minutes
@@ -59,14 +59,14 @@ seed = 1
 
 
 def cell(standard: str, count: int, every: int, window: str) -> str:
-    """Return simulated goodput in Mb/s, and the model less that in per cent."""
+    """Return simulated goodput in Mb/s, and the model's difference in percent."""
     scenario = SCENARIO.format(phy=PHY[standard], count=count, every=every, window=window)
     simulated, off = beside(scenario)
     return f"{tables.shown(simulated, 1, 1e6)}, {off:+.1f}"
 
 
 def beside(text: str) -> tuple[Interval, float]:
-    """Return simulated goodput, and the model less that in per cent."""
+    """Return simulated goodput, and the model's difference in percent."""
     scenario = loads(text)
     simulated = simulate(scenario).metrics["goodput_bps"]
     model = predict(scenario).best("goodput_bps")
@@ -77,7 +77,7 @@ def beside(text: str) -> tuple[Interval, float]:
 
 
 def row(name: str, standard: str, count: int) -> list[str]:
-    """Return a row of a table: one number of downloads, all d."""
+    """Return a row of a table: one number of downloads, each value of d."""
     cells = [cell(standard, count, every, WINDOWS[name]) for every in EVERY]
     return [f"{standard}, {count}", *cells]
 
@@ -90,7 +90,7 @@ def table(name: str) -> str:
 
 
 def wired_cell(standard: str, window: int, delay_ms: float) -> str:
-    """Return model less simulation of one download over a link in per cent: d = 1, d = 2."""
+    """Return the model's difference in percent for a download over a link: d = 1, d = 2."""
     offs = [beside(wired(standard, window, delay_ms, every))[1] for every in (1, 2)]
     return ", ".join(f"{off:+.1f}" for off in offs)
 
@@ -119,7 +119,7 @@ TABLES: dict[str, Callable[[], str]] = {
     **{name: partial(table, name) for name in WINDOWS},
     "wires": wires,
 }
-#: A row of each that takes seconds: one with few events, one with many stations, one of wires.
+#: Sample rows that take seconds: few events, many stations, and wired links.
 SAMPLES = {
     "small-windows": partial(row, "small-windows", "802.11ac", 1),
     "large-windows": partial(row, "large-windows", "802.11n", 5),

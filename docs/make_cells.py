@@ -1,8 +1,8 @@
-"""Make the pictures and the table of howto/cells.md: three stories, and what mends them.
+"""Make the pictures and the table of howto/cells.md: three stories, and their fixes.
 
-Examples as they are, with fixed seeds, and the changes that the page tells of. Of the two hidden
-uploads, which of them wins is a matter of chance: the larger and the smaller of each replication
-are told.
+Uses the unchanged examples with fixed seeds, and the changes described on the page. Which of the
+two hidden uploads wins is random, so the larger and the smaller of each replication are
+reported.
 
     .venv/bin/python docs/make_cells.py   # half a minute
 """
@@ -39,17 +39,17 @@ DOCS = Path(__file__).parent
 PAGE = DOCS / "howto" / "cells.md"
 IMAGES = DOCS / "images"
 RTS = {"mac.rts_threshold": "0 B"}
-#: Which of the offices has the air is a matter of chance: more than the five of the example.
+#: Which office dominates is random, so this needs more than the example's five replications.
 REPLICATIONS = {"three-offices": 20}
 COLOURS = (VERMILION, ORANGE, PURPLE, BLUE, GREEN)
 
 
 @dataclass(frozen=True)
 class Story:
-    """An example, who is in it, who hears whom, and the changes that are tried.
+    """An example: its nodes, who hears whom, and the changes to try.
 
-    `nodes` have places in a drawing; `heard` are pairs of those that hear each other, `deaf` those
-    of which it matters that they do not. `bars` are the names under the chart.
+    `nodes` have positions in a drawing. `heard` are pairs that hear each other; `deaf` are pairs
+    whose inability to hear each other matters. `bars` are the labels under the chart.
     """
 
     example: str
@@ -62,7 +62,7 @@ class Story:
 
 
 def row_of(names: Sequence[str]) -> dict[str, tuple[float, float]]:
-    """Places names in a row."""
+    """Place names in a row."""
     return {name: (float(place), 0.0) for place, name in enumerate(names)}
 
 
@@ -115,7 +115,7 @@ STORIES = {
 
 @cache
 def goodputs(name: str) -> dict[str, list[Interval]]:
-    """Simulate the variants of a story: the goodput of each bar, in b/s."""
+    """Simulate the variants of a story, and return the goodput of each bar in b/s."""
     story = STORIES[name]
     found = {}
     for variant, changes in story.variants.items():
@@ -136,7 +136,7 @@ def goodputs(name: str) -> dict[str, list[Interval]]:
 
 
 def table(name: str) -> str:
-    """Tells the goodputs of a story, in Mb/s."""
+    """Return the goodputs of a story in Mb/s."""
     rows = [
         [variant, *(tables.shown(bar, 1, 1e6) for bar in bars)]
         for variant, bars in goodputs(name).items()
@@ -145,7 +145,7 @@ def table(name: str) -> str:
 
 
 def picture(name: str) -> Figure:
-    """Draws who hears whom, and what each gets."""
+    """Draw who hears whom, and the goodputs."""
     from matplotlib.figure import Figure
 
     story = STORIES[name]
@@ -158,7 +158,7 @@ def picture(name: str) -> Figure:
 
 
 def graph(axes: Axes, story: Story) -> None:
-    """Draws nodes, a line where two hear each other, and a broken one where they do not."""
+    """Draw nodes, lines for pairs that hear each other, and dashed lines for `deaf` pairs."""
     for one, other in story.heard:
         (x, y), (u, v) = story.nodes[one], story.nodes[other]
         axes.plot([x, u], [y, v], color=INK, linewidth=2.2, zorder=1)
@@ -178,13 +178,13 @@ def graph(axes: Axes, story: Story) -> None:
 
 
 def chart(axes: Axes, story: Story, found: Mapping[str, Sequence[Interval]]) -> None:
-    """Draws the goodput of each bar by variant, with its interval."""
+    """Draw the goodput of each bar by variant, with its confidence interval."""
     width = 0.8 / len(found)
     for place, (variant, bars) in enumerate(found.items()):
         xs = [bar + width * (place - (len(found) - 1) / 2) for bar in range(len(bars))]
         means = [(bar.mean or 0.0) / 1e6 for bar in bars]
         above = [(bar.half_width or 0.0) / 1e6 for bar in bars]
-        # No goodput is below zero, though Student's interval may be.
+        # Goodput is never negative, though Student's interval may be.
         below = [min(mean, half) for mean, half in zip(means, above, strict=True)]
         axes.bar(
             xs,

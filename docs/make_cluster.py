@@ -1,4 +1,4 @@
-"""Measures what a chunk costs on a Dask cluster, and writes what 1,000 cores would give.
+"""Measure the scheduling cost per chunk on a Dask cluster, and extrapolate to 1,000 cores.
 
 Run `.venv/bin/python docs/make_cluster.py`.
 """
@@ -41,20 +41,20 @@ replications = 1
 """
 CHUNKS = 200
 CORES = 1000
-#: The longest that a chunk becomes.
+#: Maximum length of a chunk.
 CHUNK_S = execute._LONGEST_S
 
 
 def own_cpu_s() -> float:
-    """Return the resources that this process has used so far."""
+    """Return the CPU time that this process has used."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return usage.ru_utime + usage.ru_stime
 
 
 def chunk_cpu_s(folder: Path) -> float:
-    """CPU time of this process, in which the scheduler is, for a chunk of one run.
+    """Return this process's CPU time per chunk of one run; it contains the scheduler.
 
-    It is handed out, made elsewhere, and its row written to a store.
+    The chunk is dispatched, computed elsewhere, and its row written to a store.
     """
     axes = {"run.seed": {"from": 1, "to": CHUNKS, "step": 1}}
     points = points_of(sweep_of(loads(SCENARIO), axes))
@@ -81,7 +81,7 @@ def chunk_cpu_s(folder: Path) -> float:
             if waiting:
                 task = Task(waiting[0], pack(points.json(waiting.pop(0))), (0,))
                 place.submit(Chunk((task,), 1.0))
-            # As a sweep does: the rows of some time go into one file.
+            # As in a sweep, rows of some time go into one file.
             if not left or time.perf_counter() - kept > execute._KEEP_EACH_S:
                 writer.add(columns | execute._columns(about.metrics, rows))
                 columns, rows = {name: [] for name in columns}, []
@@ -90,9 +90,9 @@ def chunk_cpu_s(folder: Path) -> float:
 
 
 def taken_s(run_s: float, work_s: float, each_s: float) -> float:
-    """How long the cores take for so much work, in chunks that grow as a sweep's do.
+    """Return how long the cores take for this work, in chunks that grow as in a sweep.
 
-    As many of them are busy as the scheduler can feed: a chunk lasts, and the next one costs.
+    The scheduler limits the number of busy cores: chunk duration over scheduling cost.
     """
     elapsed = 0.0
     while work_s > 0.0:
@@ -105,7 +105,7 @@ def taken_s(run_s: float, work_s: float, each_s: float) -> float:
 
 
 def main() -> None:
-    """Measure, and replace the table."""
+    """Measure, and update the table."""
     with tempfile.TemporaryDirectory() as folder:
         each_s = chunk_cpu_s(Path(folder))
     lines = [

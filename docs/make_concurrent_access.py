@@ -1,7 +1,7 @@
-"""Make the table of docs/papers/concurrent-access.md: ways to split downloads over two cells.
+"""Make the table of docs/papers/concurrent-access.md: how to split downloads over two cells.
 
-Points are those of `airtcp reproduce H.concurrent`, with fewer jobs. Seeds are fixed, so that
-whoever runs this gets the same table.
+Points are those of `airtcp reproduce H.concurrent`, with fewer jobs. Seeds are fixed, so
+every run gives the same table.
 
     .venv/bin/python docs/make_concurrent_access.py
 """
@@ -25,7 +25,7 @@ JOBS = 200_000
 
 
 def splits_table() -> str:
-    """Mean transfer times in units of beta_eff, by load and way to split."""
+    """Return mean transfer times in units of beta_eff, by load and splitting method."""
     bench = Bench(FOLDER, FOLDER, Settings(quick=True, threads=1))
     head = ["load of each cell", "1 / (1 - load)", "at random", "fewest", "one server of both"]
     head += ["fewest : at random", "fewest : one server"]

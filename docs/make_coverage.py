@@ -1,13 +1,13 @@
-"""Make the tables of docs/explanation/intervals.md: how often intervals hold the truth.
+"""Make the tables of docs/explanation/intervals.md: the coverage of confidence intervals.
 
-The numbers are those of validation/intervals/measured.json, which takes hours to make:
+The numbers come from validation/intervals/measured.json, which takes hours to make:
 
     .venv/bin/python validation/intervals/measure.py truths DIR
     .venv/bin/python validation/intervals/measure.py run DIR
     .venv/bin/python validation/intervals/measure.py judge DIR --write
     .venv/bin/python docs/make_coverage.py
 
-Those of short runs are made by validation/accuracy/short_runs.py --write in minutes.
+validation/accuracy/short_runs.py --write makes those of short runs in minutes.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ NAMES = {
 
 @cache
 def measured() -> Any:
-    """Read the numbers that were measured."""
+    """Read the measurements."""
     return json.loads(MEASURED.read_text("utf-8"))
 
 
 @cache
 def verdicts() -> tuple[Verdict, ...]:
-    """Return the cells, judged."""
+    """Return the verdict on each cell."""
     return tuple(map(judge.verdict_of, measured()["cells"]))
 
 
@@ -72,7 +72,7 @@ def pooled() -> str:
 
 
 def gains() -> str:
-    """Return the gain of intervals: widths beside those of Student's intervals, at each place."""
+    """Return the gain of intervals at each place: Student's width over their width."""
     rows = [
         [f"{place}, {law}", *(_gain(place, law, metric) for metric in METRICS)]
         for place in PLACES
@@ -82,12 +82,12 @@ def gains() -> str:
 
 
 def cells() -> str:
-    """Every cell: the share of intervals that hold the truth, and that of Student's."""
+    """Return for every cell the coverage of its intervals, and of Student's."""
     return _cells(systems(), METRICS)
 
 
 def pages() -> str:
-    """Every cell of pages: the share of intervals that hold the truth, and that of Student's."""
+    """Return for every cell of pages the coverage of its intervals, and of Student's."""
     return _cells(profiles(), OF_PAGES)
 
 
@@ -103,7 +103,7 @@ def _cells(of: Iterable[str], metrics: Sequence[str]) -> str:
 
 
 def rules() -> str:
-    """Return the rules, and the numbers that were measured."""
+    """Return the rules, and the measurements."""
     judged = [one for one in verdicts() if one.is_judged and not one.is_declined]
     of_pools = [judge.pool_of(record) for record in measured()["pools"]]
     declined = sum(one.is_declined for one in verdicts())
@@ -174,7 +174,7 @@ def _cell(one: Verdict | None) -> str:
 
 
 def short() -> str:
-    """Return the runs of twenty seconds: the share of intervals and bounds that hold."""
+    """Return the coverage of intervals and bounds of 20-second runs."""
     tallies: dict[str, dict[str, int]] = json.loads(SHORT.read_text("utf-8"))
     head = ["metric", "runs", "Student's hold", "intervals told", "hold", "bounds told", "hold"]
     rows = []
@@ -212,7 +212,7 @@ TABLES: dict[str, Callable[[], str]] = {
 
 
 def main(names: Iterable[str]) -> None:
-    """Make the tables of these names, or all."""
+    """Make the named tables, or all."""
     tables.remake(PAGE, TABLES, list(names))
 
 

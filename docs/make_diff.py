@@ -1,4 +1,4 @@
-"""Make the table of results.md on pairs: how narrow paired differences are (a minute or two).
+"""Make the table of results.md on pairs: the widths of paired differences (a minute or two).
 
 .venv/bin/python docs/make_diff.py
 """
@@ -30,7 +30,7 @@ METRICS: Final = {"transfer_time_s": "mean", "transfer_time_p90_s": "90th percen
 
 
 def pairs() -> str:
-    """Differences of transfer times, with the half width that two independent runs would give."""
+    """Return differences of transfer times, with the half width for two independent runs."""
     scenario = load(SCENARIO)
     head = ["change", *(f"{name} (s)" for name in METRICS.values())]
     head += [f"unpaired ±, {name}" for name in METRICS.values()]
@@ -51,14 +51,14 @@ def pairs() -> str:
 
 
 def unpaired(change: Change) -> float:
-    """Return the half width of a difference of independent means: the root of squares' sum."""
+    """Return the half width of a difference of independent means, the root sum of squares."""
     assert change.a.half_width is not None
     assert change.b.half_width is not None
     return math.hypot(change.a.half_width, change.b.half_width)
 
 
 def narrower(change: Change) -> float:
-    """How many times narrower the paired interval is."""
+    """Return the factor by which the paired interval is narrower."""
     assert change.difference.half_width is not None
     return unpaired(change) / change.difference.half_width
 

@@ -1,9 +1,9 @@
-"""Makes the notebooks of the gallery: each is written from its cells here, and executed.
+"""Make the notebooks of the gallery: write each from its cells here, and execute it.
 
-What a notebook shows is what its code gives; it takes seconds.
+Notebooks show only output of their code. This takes seconds.
 
     .venv/bin/python docs/make_gallery.py                  # all of them
-    .venv/bin/python docs/make_gallery.py trace sweep      # those that are named
+    .venv/bin/python docs/make_gallery.py trace sweep      # only the named ones
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FOLDER = Path(__file__).parent / "gallery"
 
 
 def notebook(cells: list[tuple[str, str]]) -> nbformat.NotebookNode:
-    """Return a notebook to be executed; every cell has a number instead of a random name."""
+    """Return a notebook to execute; cells have numbers instead of random names."""
     made = []
     for number, (kind, text) in enumerate(cells):
         new = nbformat.v4.new_markdown_cell if kind == "text" else nbformat.v4.new_code_cell
@@ -32,7 +32,7 @@ def notebook(cells: list[tuple[str, str]]) -> nbformat.NotebookNode:
 
 
 def execute(name: str, cells: list[tuple[str, str]]) -> None:
-    """Execute the notebook of a story, in an empty directory, and write it."""
+    """Execute the notebook of a story in an empty directory, and write it."""
     made = notebook(cells)
     with tempfile.TemporaryDirectory() as folder:
         client = NotebookClient(made, timeout=600, resources={"metadata": {"path": folder}})
@@ -45,7 +45,7 @@ def execute(name: str, cells: list[tuple[str, str]]) -> None:
 
 
 def main() -> None:
-    """Make all notebooks, or those that are named."""
+    """Make all notebooks, or the named ones."""
     FOLDER.mkdir(exist_ok=True)
     for name in sys.argv[1:] or STORIES:
         execute(name, STORIES[name])

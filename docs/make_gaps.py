@@ -1,6 +1,6 @@
-"""Make the tables of measured.md: planted gaps, and what was told first.
+"""Make the tables of measured.md: planted gaps, and the first explanation of each.
 
-Seeds are fixed, and were so before a network was drawn from them: whoever runs this gets the same
+Seeds were fixed before any network was drawn from them, so every run gives the same
 tables.
 
     .venv/bin/python docs/make_gaps.py
@@ -25,7 +25,7 @@ _HEAD = ("seed", "planted", "strength", "told first", "closes", "next", "closes"
 
 
 def gaps() -> str:
-    """List the planted gaps with what was said."""
+    """List the planted gaps with their explanations."""
     said = [judge(one) for one in planted(SEEDS)]
     right = sum(one.is_right for one in said)
     last = ["", f"{len(said)} gaps", *[""] * 5, f"{right} right"]
@@ -33,7 +33,7 @@ def gaps() -> str:
 
 
 def without() -> str:
-    """List the measurements of networks that are as their scenarios say."""
+    """List the measurements of networks without a change."""
     said = [judge(one) for one in unchanged(UNCHANGED_SEEDS)]
     rows = [
         [str(one.planted.seed), one.gap.state, one.first or "nothing is explained away"]
@@ -43,7 +43,7 @@ def without() -> str:
 
 
 def sample() -> list[str]:
-    """Make one row of the planted gaps, which takes some seconds."""
+    """Make one row of the planted gaps, which takes a few seconds."""
     return _row(judge(next(planted([SEEDS[0]]))))
 
 

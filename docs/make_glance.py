@@ -1,8 +1,8 @@
-"""Make the table of docs/explanation/intervals.md: glances beside long runs whose means are stored.
+"""Make the table of docs/explanation/intervals.md: quick simulations against stored long runs.
 
     .venv/bin/python docs/make_glance.py
 
-What a glance takes of the processor depends on the machine, and is printed, not stored.
+The CPU time of a quick simulation depends on the machine; it is printed, not stored.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ PAGE = Path(__file__).parent / "explanation" / "intervals.md"
 sys.path.insert(0, str(ROOT / "validation"))
 from accuracy import glances as beside  # noqa: E402
 
-#: The least number of points of which a summary is told.
+#: Minimum number of points of a summary.
 _LEAST: Final = 5
 
 
 @cache
 def seen() -> tuple[beside.Point, ...]:
-    """All points, looked at once."""
+    """Return all points, with one quick simulation of each scenario."""
     return tuple(beside.points())
 
 
 def glances() -> str:
-    """Of each metric: how many intervals there are, hold, and how wide they are."""
+    """Return per metric the number, the coverage, and the width of intervals."""
     head = ["metric", "scenarios", "without an interval", "judged", "hold", "half width", "error"]
     rows = []
     for metric in beside.METRICS:
@@ -61,7 +61,7 @@ def glances() -> str:
 
 
 def processor_ms() -> list[float]:
-    """Measure the processor time of each glance, after one that imports what it needs."""
+    """Measure the CPU time of each quick simulation, after one that imports modules."""
     scenarios = list(beside.scenarios().values())
     glance(scenarios[0])
     found = []

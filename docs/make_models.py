@@ -1,9 +1,8 @@
-"""Make the tables of accuracy.md: every model beside simulations, over small grids.
+"""Make the tables of accuracy.md: every model against simulations, on small grids.
 
-The grids, and the reasons where a model leaves the simulation, are in validation/accuracy.
-Takes all numbers from the installed airtcp; scenarios and seeds are fixed, so that whoever
-runs this gets the same tables. A model that is more than 5 % off needs a reason, or nothing is
-written.
+validation/accuracy has the grids, and the reasons for deviations of models. All numbers come from
+the installed airtcp. Scenarios and seeds are fixed, so every run gives the same tables. A model
+that is more than 5 % off needs a reason; otherwise nothing is written.
 
     .venv/bin/python docs/make_models.py            # all tables, about a minute on one core
     .venv/bin/python docs/make_models.py downloads  # one of them
@@ -30,7 +29,7 @@ from accuracy.grids import GRIDS, Grid  # noqa: E402
 
 
 def table(grid: Grid) -> str:
-    """Write a grid in Markdown. ValueError where a model is off and no reason is known."""
+    """Write a grid in Markdown. Raise ValueError if a model is off without a known reason."""
     simulated, rows = rows_of(grid)
     head = [grid.axis, *grid.points, "within 1 %", "within 5 %", "elsewhere"]
     lines = []

@@ -1,6 +1,6 @@
 """Make the table of docs/explanation/aggregation.md about OFDMA: downloads and calls.
 
-Takes all numbers from the installed airtcp; seeds are fixed, so that whoever runs this gets the
+All numbers come from the installed airtcp. Seeds are fixed, so every run gives the
 same table.
 
     .venv/bin/python docs/make_ofdma.py
@@ -54,7 +54,7 @@ application = { kind = "udp", packet = "200 B", rate = "80 kb/s" }
 
 
 def ofdma() -> str:
-    """Goodput of downloads, and delays of datagrams every 20 ms, without and with OFDMA."""
+    """Return goodput of downloads and delay of a datagram every 20 ms, without and with OFDMA."""
     head = ["traffic in 20 MHz", "stations", *WITH]
     calls = [row for count in CALLS for row in _calls(count)]
     return tables.markdown(head, [*map(_downloads, DOWNLOADS), *calls])

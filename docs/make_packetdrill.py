@@ -1,7 +1,7 @@
-"""Make the table of accuracy.md: which scripts of google/packetdrill pass, and why not.
+"""Make the table of accuracy.md: which scripts of google/packetdrill pass, and why others fail.
 
-The scripts are GPL-2.0 and not a part of airtcp: `AIRTCP_PACKETDRILL` says where they are (the
-directory that has `gtests`). Without it the page stays as it is.
+The scripts are GPL-2.0 and not part of airtcp. `AIRTCP_PACKETDRILL` is their location (the
+directory with `gtests`). Without it the page is not changed.
 
     AIRTCP_PACKETDRILL=DIR .venv/bin/python docs/make_packetdrill.py
 """
@@ -33,7 +33,7 @@ GROUPS = (
     "close",
 )
 
-#: Why a script that does not pass cannot, in words.
+#: Reasons of scripts that fail.
 REASONS = {
     "cubic/cubic-bulk-166k-idle-restart": "Linux gathers segments for its card, so that the "
     "window counts as not used before the pause; here it was full, and the acknowledgment before "
@@ -50,7 +50,7 @@ REASONS = {
 
 
 def results(of: Path) -> str:
-    """Return a row for each group, then one for each script that does not pass."""
+    """Return one row per group, then one per failing script."""
     scripts = [path for group in GROUPS for path in sorted((of / group).glob("*.pkt"))]
     subprocess.run(["cargo", "build", "-q", "--release", "-p", "airtcp-packetdrill"], cwd=ROOT)
     runner = ROOT / "target/release/airtcp-packetdrill"

@@ -1,6 +1,6 @@
-"""Make the tables of docs/papers/paper-b.md: what moves the numbers that paper B states.
+"""Make the tables of docs/papers/paper-b.md: what changes the numbers that paper B states.
 
-Scenarios are those of `airtcp reproduce B`; seeds are fixed, so that whoever runs this gets the
+Scenarios are those of `airtcp reproduce B`. Seeds are fixed, so every run gives the
 same tables.
 
     .venv/bin/python docs/make_paper_b.py
@@ -49,12 +49,12 @@ BURSTS = {"ap.access": {"scheme": "adaptive-burst", "window_slots": 32, "target_
 
 @cache
 def _bench() -> Bench:
-    # Nothing is kept: each simulation is run once.
+    # Each simulation runs once, so no results are cached.
     return Bench(FOLDER, FOLDER, Settings(threads=1))
 
 
 def run(file: str, stations: int, changes: Mapping[str, Any] | None = None) -> Simulation:
-    """Return the simulation of a scenario file of paper B with so many stations, varied."""
+    """Return the simulation of a scenario file of paper B with a number of stations and changes."""
     varied = {"stations.station.count": stations, **(changes or {})}
     return simulate(_bench().scenario(file, varied), threads=1).simulation
 
@@ -68,20 +68,20 @@ def downlink(simulation: Simulation) -> list[float]:
 
 
 def quotient(above: Sequence[float], below: Sequence[float]) -> Interval:
-    """Return the interval of a quotient over pairs of replications."""
+    """Return the interval of a ratio over paired replications."""
     return student_interval([a / b for a, b in zip(above, below, strict=True)], 0.95)
 
 
 def sent_twice(simulation: Simulation, mss_bytes: int, measured_s: float) -> float:
-    """Return the share of the access point's exchanges that carried nothing new."""
+    """Return the fraction of the access point's exchanges that carried nothing new."""
     segments = sum(downlink(simulation)) / 8.0 / mss_bytes * measured_s
     sent = sum(one.answer["stations"][0]["successes"] for one in simulation.runs)
-    # A segment may lie across an end of the measured time.
+    # A segment may cross an end of the measured time.
     return float(max(0.0, 1.0 - segments / sent))
 
 
 def acks_per_segment(simulation: Simulation) -> float:
-    """TCP ACKs on the air for each segment on the air."""
+    """Return TCP ACKs per segment, both as transmitted over Wi-Fi."""
     nodes = [one.answer["stations"] for one in simulation.runs]
     acks = sum(station["successes"] for answer in nodes for station in answer[1:])
     return float(acks / sum(answer[0]["successes"] for answer in nodes))
@@ -95,7 +95,7 @@ def mean(simulation: Simulation, metric: str) -> float:
 
 
 def downloads_table() -> str:
-    """Utilization, goodput with 20 stations, active stations: one row for each variation."""
+    """Return utilization, goodput with 20 stations and active stations, by variation."""
     head = ["varied", "utilization, 1", "goodput, 20 : 1", "active, 1", "active, 20"]
     head += ["W of AP, 20", "W of stations, 20", "sent twice, 20", "ACKs a segment, 20"]
     active = "active_stations_after_ap_success"
@@ -120,7 +120,7 @@ def downloads_table() -> str:
 
 
 def datagrams_table() -> str:
-    """Windows, collisions and what is left of goodput with 20 stations, by transmissions."""
+    """Return windows, collisions and relative goodput with 20 stations, by transmissions."""
     head = ["transmissions at most", "W of stations", "P", "access point's goodput, 20 : 1"]
     rows = []
     for limit in TRANSMISSIONS:
@@ -137,7 +137,7 @@ def datagrams_table() -> str:
 
 
 def bursts_table() -> str:
-    """Goodput with and without bursts, and how often stations collide."""
+    """Return goodput with and without bursts, and collision probabilities of stations."""
     head = ["stations", "standard, Mb/s", "bursts, Mb/s", "gain", "P of stations", "with bursts"]
     rows = []
     for stations in STATIONS:

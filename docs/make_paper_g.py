@@ -1,6 +1,6 @@
-"""Make the tables of paper-g.md: what uploads gain from skipped ACKs, and what moves that.
+"""Make the tables of paper-g.md: what uploads gain from skipped ACKs, and what changes that.
 
-The scenario is that of `airtcp reproduce G`; seeds are fixed, so that whoever runs this gets the
+The scenario is that of `airtcp reproduce G`. Seeds are fixed, so every run gives the
 same tables.
 
     .venv/bin/python docs/make_paper_g.py
@@ -23,7 +23,7 @@ from airtcp_papers.common.bench import Bench, Settings
 from airtcp_papers.gopal.observed import Uploads, gain
 
 ROOT = Path(__file__).parents[1]
-# The rows of ns-2, and what reads them, are no part of the package.
+# The rows of ns-2, and the code that reads them, are not in the package.
 sys.path.insert(0, str(ROOT / "validation"))
 from peers.references import VALIDATION, Rows, by_point, read  # noqa: E402
 
@@ -32,7 +32,7 @@ FOLDER = Path(airtcp_papers.__file__).parent / "gopal"
 
 TCP = "flows.node.tcp"
 SKIPS = (0, 1, 2, 3, 4)
-#: The paper's cases: transmissions of a frame, uploads at a time, MB of each.
+#: The paper's cases: transmissions of a frame, simultaneous uploads, MB of each.
 CASES = [(limit, flows, megabytes) for limit in (1, 7) for flows in (1, 3) for megabytes in (1, 10)]
 #: The deviations from the scenario file, one at a time.
 VARIATIONS: Mapping[str, Mapping[str, Any]] = {
@@ -63,7 +63,7 @@ VARIATIONS: Mapping[str, Mapping[str, Any]] = {
 
 
 def polled(milliseconds: int, idle: int = 0) -> Mapping[str, Any]:
-    """Contention-free periods of so long at most, each beacon, beside so many idle stations."""
+    """Return contention-free periods of limited length, each beacon, with some idle stations."""
     duration = f"{milliseconds} ms"
     changes: dict[str, Any] = {"mac.pcf": {"interval": "102.4 ms", "max_duration": duration}}
     if idle:
@@ -72,7 +72,7 @@ def polled(milliseconds: int, idle: int = 0) -> Mapping[str, Any]:
     return changes
 
 
-#: The contention-free part of the time, and the number of polled stations that never send.
+#: Return the contention-free fraction of the time, and the number of idle polled stations.
 POLLING: Mapping[str, Mapping[str, Any]] = {
     "never": {},
     "25 of 102.4 ms": polled(25),
@@ -87,7 +87,7 @@ POLLING: Mapping[str, Mapping[str, Any]] = {
 
 @cache
 def _bench() -> Bench:
-    # Nothing is kept: each simulation is run once.
+    # Each simulation runs once, so no results are cached.
     return Bench(FOLDER, FOLDER, Settings(threads=1))
 
 
@@ -99,7 +99,7 @@ def run(
     flows: int = 1,
     megabytes: int = 10,
 ) -> Uploads:
-    """Return the uploads of a case of the paper, varied."""
+    """Return the uploads of a case of the paper, with changes."""
     varied = {
         "mac.short_retry_limit": limit,
         "stations.node.count": flows,
@@ -111,7 +111,7 @@ def run(
 
 
 def skips_table() -> str:
-    """Goodput per flow in Mb/s and the share that ends, by case and number of skipped ACKs."""
+    """Return goodput per flow in Mb/s and the finished fraction, by case and skipped ACKs."""
     rows = []
     for limit, flows, megabytes in CASES:
         case = f"{flows} x {megabytes} MB, {'no MAC retries' if limit == 1 else 'MAC retries'}"
@@ -127,7 +127,7 @@ def skips_table() -> str:
 
 
 def variations_table() -> str:
-    """One upload of 10 MB: goodput and timeouts, and what skipping one ACK adds."""
+    """Return goodput, timeouts and the gain of skipping one ACK for one upload of 10 MB."""
     head = ["varied", "no retries, Mb/s", "timeouts", "gain", "retries, Mb/s", "timeouts", "gain"]
     rows = []
     for name, changes in VARIATIONS.items():
@@ -142,7 +142,7 @@ def variations_table() -> str:
 
 
 def polling_table() -> str:
-    """One upload of 10 MB where stations are polled: goodput, timeouts, simultaneous sends."""
+    """Return goodput, timeouts and simultaneous transmissions for one 10 MB upload with polling."""
     head = [
         "polled", "no retries, Mb/s", "timeouts", "simultaneous sends", "retries, Mb/s",
         "simultaneous sends",
@@ -162,9 +162,9 @@ def polling_table() -> str:
 
 
 def peer(delay: str, skip: int, *, retries: bool) -> Uploads:
-    """Return the uploads of a row of ns-2, as far as an unmodified one can skip ACKs."""
+    """Return the uploads of an ns-2 row, as far as an unmodified ns-2 can skip ACKs."""
     changes = {
-        # Uploaded packets have DSDV's header of 20 bytes, which is no payload; ACKs have none.
+        # Uploaded packets have DSDV's header of 20 bytes, which is no payload; ACKs do not.
         f"{TCP}.mss": "1020 B",
         "flows.node.application.size": "10.2 MB",
         "flows.node.path": [{"rate": "100 Mb/s", "delay": delay, "queue": 50}],
@@ -176,7 +176,7 @@ def peer(delay: str, skip: int, *, retries: bool) -> Uploads:
 
 
 def peer_rows(defaults: str) -> Rows:
-    """Read the points of ns-2 that were made with the defaults of 2.35, or of 2002."""
+    """Read the ns-2 points with the defaults of 2.35, or of 2002."""
     rows = by_point(read(VALIDATION / "ns2" / "uploads.csv"))
     return {
         point: metrics
@@ -186,7 +186,7 @@ def peer_rows(defaults: str) -> Rows:
 
 
 def ns2_2002_table() -> str:
-    """Goodput of an upload in ns-2, with defaults of 2.35 and of 2002, and what one skip adds."""
+    """Return an upload's goodput and the gain of one skip in ns-2, with both sets of defaults."""
     head = ["upload", "ns-2", "skip 0, Mb/s", "skip 1, Mb/s", "gain"]
     rows = []
     for retries in ("off", "on"):
@@ -215,7 +215,7 @@ def ns2_2002_table() -> str:
 
 
 def ns2_table() -> str:
-    """One upload of 10 MB through a wired link, by ns-2 and here: goodput and timeouts."""
+    """Return goodput and timeouts of a 10 MB upload over a wired link, by ns-2 and airtcp."""
     head = ["upload", "theirs, Mb/s", "ours, Mb/s", "difference", "timeouts, theirs", "ours"]
     rows = []
     for point, metrics in peer_rows("2.35").items():

@@ -1,6 +1,6 @@
-"""Make the tables of paper-h.md: transfer times beside paper H's model, and what is between.
+"""Make the tables of paper-h.md: transfer times, paper H's model, and the causes of differences.
 
-The scenario is that of `airtcp reproduce H`; seeds are fixed, so that whoever runs this gets the
+The scenario is that of `airtcp reproduce H`. Seeds are fixed, so every run gives the
 same tables.
 
     .venv/bin/python docs/make_paper_h.py         # all tables, some minutes
@@ -69,17 +69,17 @@ def _bench(*, quick: bool = False) -> Bench:
 
 
 def point(law: str, gap_s: float) -> Point:
-    """Return a law at one load."""
+    """Return a size distribution at one load."""
     return observe(_bench(), law, gap_s)
 
 
 def varied_point(law: str, variation: str) -> Point:
-    """Return a law at the fifth load, varied; a quick run, which tells variations apart."""
+    """Return a size distribution at the fifth load with changes, as a quick run."""
     return observe(_bench(quick=True), law, gaps(law)[STATED], varied=VARIATIONS[variation])
 
 
 def relative(one: Point, *, beacons: bool = True) -> Interval:
-    """Return the mean transfer time over (29), less one."""
+    """Return the mean transfer time relative to (29), minus one."""
     beta = service_s(one.law, beacons=beacons)
     model = beta / (1.0 - beta / one.gap_s)
     found = one.adjusted
@@ -90,7 +90,7 @@ def relative(one: Point, *, beacons: bool = True) -> Interval:
 
 
 def means_table() -> str:
-    """How far means are from (29): eight loads, four laws."""
+    """Return the deviation of means from (29): eight loads, four size distributions."""
     head = ["1/lambda of 200 kB", "rho_eff", "(29)"]
     head += [law for law in LAWS if law != "deterministic"]
     head += ["1/lambda of 1 MB", "rho_eff", "(29)", "deterministic"]
@@ -107,7 +107,7 @@ def means_table() -> str:
 
 
 def variations_table() -> str:
-    """How far means are from (29) at the fifth load, one thing varied at a time."""
+    """Return the deviation of means from (29) at the fifth load, with one change at a time."""
     laws = ("exponential", "hyperexponential", "deterministic")
     rows = []
     for name in VARIATIONS:
@@ -123,20 +123,20 @@ def variations_table() -> str:
 
 @cache
 def endless(beacons: bool = True) -> Simulation:
-    """One download without end in the test bed."""
+    """Return one endless download in the testbed."""
     changes = dict(_ENDLESS) if beacons else {**_ENDLESS, "mac": {}}
     return simulate(_bench().scenario("downloads", changes), threads=1).simulation
 
 
 def cycle_s(simulation: Simulation) -> float:
-    """How long two full segments and their TCP ACK take."""
+    """Return the duration of two full segments and their TCP ACK."""
     goodput = simulation.metrics["goodput_bps"].mean
     assert goodput is not None
     return float(2 * Parameters.testbed().mss_bits / goodput)
 
 
 def cycle_table() -> str:
-    """Return the cycle (4): what it is made of, in the model and on the air."""
+    """Return the parts of the cycle (4), in the model and in the simulation."""
     testbed = Parameters.testbed()
     simulation = endless(beacons=False)
     found, model = cycle_s(simulation), cycle_time(testbed)
@@ -157,9 +157,9 @@ def cycle_table() -> str:
 
 
 def idle_s() -> float:
-    """Time without a frame in a cycle, less the spaces of three exchanges: backoff.
+    """Return the idle time of a cycle minus the spaces of three exchanges: backoff.
 
-    What colliders wait beyond DIFS after a collision is in it, 222 us for one in 19 cycles.
+    It includes the colliders' delay beyond DIFS after a collision, 222 us in one of 19 cycles.
     """
     testbed = Parameters.testbed()
     simulation = endless(beacons=False)
@@ -168,7 +168,7 @@ def idle_s() -> float:
 
 
 def cycles_table() -> str:
-    """Return the cycle (4) in three standards, and (29) at a load of 0.9 with the simulated one."""
+    """Return the cycle (4) in three standards, and (29) and the simulated time at a load of 0.9."""
     columns = []
     for standard in ("802.11a", "802.11b", "802.11g"):
         scenario = _bench().scenario("downloads", PHYS[standard])

@@ -1,7 +1,7 @@
-"""Measures how cost and memory grow inside one run: table and picture of performance.md.
+"""Measure how cost and memory grow within one run: table and picture of performance.md.
 
-Cells have 10 to 5,000 stations with two flows each. Every cell runs in a process of its own, so
-that its peak memory is its own; CPU time is the least of several, for noise only adds.
+Cells have 10 to 5,000 stations with two flows each. Every cell runs in its own process, for
+its peak memory. CPU time is the minimum of several runs, since noise only adds.
 
     .venv/bin/python docs/make_performance.py
 """
@@ -22,10 +22,10 @@ PICTURE = Path(__file__).parent / "images" / "performance.png"
 STATIONS = (10, 100, 1_000, 5_000)
 REPEATS = 15
 ACTIVE = 10
-#: The bound of the cost of an idle flow.
+#: Limit of the cost of an idle flow.
 BUDGET_BYTES = 2_000
 
-#: Of each station two flows. Ten stations download without end; of the others both flows think.
+#: Two flows per station. Ten stations download endlessly; the flows of the others only think.
 FEW = """
 [phy]
 standard = "802.11b"
@@ -55,7 +55,7 @@ warmup = "0 s"
 duration = "{seconds} s"
 replications = 1
 """
-#: All of them download and upload without end.
+#: All stations download and upload endlessly.
 ALL = """
 [phy]
 standard = "802.11b"
@@ -79,7 +79,7 @@ warmup = "0 s"
 duration = "{seconds} s"
 replications = 1
 """
-#: Runs a resolved scenario, and says what it took.
+#: Program that runs a resolved scenario, and prints its costs.
 RUN = """
 import json, sys, time
 from airtcp import _core
@@ -108,7 +108,7 @@ print(json.dumps({"cpu_s": min(took), "bytes": peak - before,
 
 
 def measured(text: str, repeats: int = REPEATS) -> dict[str, float]:
-    """Return the time and memory that a scenario takes in a process of its own."""
+    """Return the time and memory of a scenario in its own process."""
     command = [sys.executable, "-c", RUN, str(repeats)]
     resolved = loads(text).to_json()
     done = subprocess.run(command, input=resolved, capture_output=True, text=True, check=True)
@@ -117,14 +117,14 @@ def measured(text: str, repeats: int = REPEATS) -> dict[str, float]:
 
 
 def main() -> None:
-    """Measure, and replace table and picture."""
+    """Measure, and update table and picture."""
     rows = []
     few_ns, all_ns, memory = [], [], {}
     for stations in STATIONS:
         idle = max(1, stations - ACTIVE)
         few = measured(FEW.format(active=ACTIVE, idle=idle, seconds=60))
         every = measured(ALL.format(stations=stations, seconds=60))
-        # Work done once for each flow, at the beginning and at the end, is no exchange's.
+        # Exclude work done once per flow, at the start and the end.
         still = measured(FEW.format(active=ACTIVE, idle=idle, seconds=1))
         few_ns.append(
             1e9 * (few["cpu_s"] - still["cpu_s"]) / (few["exchanges"] - still["exchanges"])

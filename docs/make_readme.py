@@ -1,6 +1,6 @@
-"""Make picture and tables of the README, and those of the demo in models.md.
+"""Make the picture and tables of the README, and those of the demo in models.md.
 
-Scenario and seed decide the numbers, so that whoever runs this gets the same answers.
+Scenario and seed determine the numbers, so every run gives the same results.
 
     .venv/bin/python docs/make_readme.py
 """
@@ -30,9 +30,9 @@ SCENARIO = EXAMPLES / "web-hotspot.toml"
 OFFICE = EXAMPLES / "office-wifi6.toml"
 BENCHES = ROOT / "benches" / "README.md"
 
-#: The columns of the terminal that the README shows.
+#: Terminal width of the README.
 COLUMNS = 100
-#: The variants that the picture compares: the office, and two changes of its access point.
+#: The variants in the picture: the office, and two changes of its access point.
 WAYS: dict[str, dict[str, str]] = {
     "as it is": {},
     "calls in the voice category": {"mac.classify.udp": "AC_VO"},
@@ -59,7 +59,7 @@ def demo() -> Comparison:
 
 
 def cells(result: Comparison) -> list[list[str]]:
-    """Show the comparison as the demo does: the head, then a list of texts for each line."""
+    """Return the comparison as the demo prints it: the heading, then the cells of each line."""
     head = ["metric", "model", "source", f"simulation, {100 * result.simulation.confidence:g} %"]
     lines = [
         [line.metric, line.model, line.source, line.simulation, line.difference, line.verdict]
@@ -76,28 +76,28 @@ def table() -> str:
 
 @cache
 def printed() -> str:
-    """Run the office at the width of the README."""
+    """Return the printed result of the office at the README's width."""
     command = [sys.executable, "-m", "airtcp", "run", str(OFFICE), "--quiet"]
     wide = os.environ | {"COLUMNS": str(COLUMNS)}
     return subprocess.run(command, capture_output=True, text=True, check=True, env=wide).stdout
 
 
 def whole_screen() -> str:
-    """Show the screen of the office, but for its last line, which has the time that it took."""
+    """Return the screen of the office without its last line, which has the run time."""
     shown = printed().rstrip().rpartition("\n")[0].rstrip()
     return f"```text\n{shown}\n```"
 
 
 def screen() -> str:
-    """Show the decision of the screen of the office."""
+    """Return the decision on the screen of the office."""
     decision, *_ = printed().split("\n\n")
     return "\n".join(["```text", decision, "...", "```"])
 
 
 def office() -> bytes:
-    """Draws delay of calls and page time over the number of desks, before and after two changes.
+    """Draw call delay and page time over the number of desks, before and after two changes.
 
-    A triangle is a lower bound: pages take so long that few of them ended.
+    A triangle is a lower bound: few pages end because they take so long.
     """
     length = {"run.duration": "120 s", "run.warmup": "20 s", "run.replications": 4}
     with drawing.styled():
@@ -128,7 +128,7 @@ def office() -> bytes:
 
 
 def peers() -> str:
-    """Sum up the table that `make peers` writes: answers and CPU time of ns-2 and ns-3."""
+    """Summarize the table of `make peers`: results and CPU time of ns-2 and ns-3."""
     text = BENCHES.read_text(encoding="utf-8").partition("side by side: begins")[2]
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")]

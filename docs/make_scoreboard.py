@@ -1,16 +1,16 @@
-"""Make the scoreboard of the papers, the tables of their figures and the files of claims.
+"""Make the scoreboard of the papers, the tables of their figures, and the claim files.
 
-Judges the numbers that were found when the claims were last looked at (claims.json in
-airtcp_papers); tests compare the verdicts with those they hold the claims to. Those of items that
-only longer runs decide are kept apart, by command (claims-long.json), and go first. Makes no item:
-`make verify` does.
+Judges the numbers that were stored when the claims were last reviewed (claims.json in
+airtcp_papers); tests compare the verdicts with the expected ones. Numbers of items that
+need longer runs are stored separately by command (claims-long.json), and have priority.
+Computes no item; `make verify` does.
 
     .venv/bin/airtcp reproduce all claims --quick --json > FILE
-    .venv/bin/python docs/make_scoreboard.py FILE   # keeps its numbers, or those of items
+    .venv/bin/python docs/make_scoreboard.py FILE   # store its numbers
     airtcp reproduce H.fig1 --json > FILE
     .venv/bin/python docs/make_scoreboard.py FILE "airtcp reproduce H.fig1"   # a longer run
-    .venv/bin/python docs/make_scoreboard.py --pictures out/reproduce   # makes small pictures again
-    .venv/bin/python docs/make_scoreboard.py        # takes those that are kept
+    .venv/bin/python docs/make_scoreboard.py --pictures out/reproduce   # makes thumbnails again
+    .venv/bin/python docs/make_scoreboard.py        # uses the stored numbers
 """
 
 from __future__ import annotations
@@ -47,23 +47,23 @@ from airtcp_papers.common.scoreboard import (
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-#: The verdicts of a claim whose item is made.
+#: The verdicts of a claim whose item has been computed.
 JUDGED = VERDICTS[:-1]
-#: The heading of the claims whose bound was chosen after our number was known.
+#: The heading of the claims whose tolerance was chosen after airtcp's number was known.
 LATE = "claims with a late bound"
 
 
-#: Spaces that make a column as wide as a small picture.
+#: Spaces that make a column as wide as a thumbnail.
 _WIDE = 30
-#: Digits of a number that are kept: more than are shown.
+#: Stored digits of a number: more than are shown.
 DIGITS = 6
 
 
 def keep(answer: Path) -> None:
-    """Keep the values that `airtcp reproduce all claims --json` printed, one claim a line.
+    """Store the values printed by `airtcp reproduce all claims --json`, one claim per line.
 
-    The file may also have the answer about some items. Values of claims that were not made stay as
-    they are.
+    The file may also have the results of some items only. Values of other claims are not
+    changed.
     """
     old = numbers()
     told = json.loads(answer.read_text("utf-8"))
@@ -79,7 +79,7 @@ def keep(answer: Path) -> None:
 
 
 def keep_long(answer: Path, command: str) -> None:
-    """Keep the values that a longer run printed, by the command that makes them."""
+    """Store the values of a longer run, by its command."""
     told = json.loads(answer.read_text("utf-8"))
     values = {one["id"]: _rounded(one["values"]) for one in told["claims"]}
     runs = {**long_runs(), command: values}
@@ -99,12 +99,12 @@ def _rounded(value: Any) -> Any:
 
 
 def judged() -> Sequence[Judgement]:
-    """Judges every claim by the values that are kept."""
+    """Judge every claim by the stored values."""
     return kept()
 
 
 def ours(one: Judgement) -> str:
-    """Show our number for a claim, with its interval, and the run if it was a longer one."""
+    """Format airtcp's number for a claim, with its interval, and the command of a longer run."""
     if one.ours is None:
         return "–"
     command = command_of(one.claim.id)
@@ -128,7 +128,7 @@ def scoreboard() -> str:
 
 
 def counts(letter: str) -> str:
-    """Says how many statements of a paper have each verdict."""
+    """Return how many statements of a paper have each verdict."""
     mine = [one for one in judged() if one.claim.paper == letter]
     verdicts = sentences(mine)
     told = (f"{verdicts.count(word)} {word}" for word in JUDGED if word in verdicts)
@@ -137,10 +137,10 @@ def counts(letter: str) -> str:
 
 
 def matrix(letter: str, where: str = "../../papers") -> str:
-    """List the figures and tables of a paper: small picture, verdicts, and a line of reason.
+    """List the figures and tables of a paper: thumbnail, verdicts, and a short reason.
 
-    `where` is the folder of the papers, seen from the page. Next to the code, the heading is wide:
-    renderers of Markdown shrink pictures to it.
+    `where` is the path of the papers' folder from the page. Next to the code, the heading is wide,
+    because Markdown renderers shrink pictures to it.
     """
     shown = []
     for row in rows([one for one in items().values() if one.paper == letter], judged()):
@@ -155,13 +155,13 @@ def matrix(letter: str, where: str = "../../papers") -> str:
 
 
 def named(item: Item, where: str) -> str:
-    """Names an item; on the page next to the code, with a link to it."""
+    """Return the name of an item; on the page next to the code, with a link."""
     code = item.make.__module__.replace(".", "/")
     return f"[{item.name}]({code}.py)" if where == "." else f"`{item.name}`"
 
 
 def keep_pictures(out: Path) -> None:
-    """Make the small pictures of the items that are made in `out`."""
+    """Make the thumbnails of the items in `out`."""
     PICTURES.mkdir(exist_ok=True)
     for item in items().values():
         whole = out / item.paper / f"{item.stem}.png"
@@ -170,7 +170,7 @@ def keep_pictures(out: Path) -> None:
 
 
 def rules() -> str:
-    """List the sets of rules that claims are made with."""
+    """List the sets of rules for claims."""
     rows = [
         [one.name, one.uses, f"{'fitted: ' if one.fitted else ''}{one.why}"]
         for one in load_rules().values()
@@ -200,7 +200,7 @@ def every_claim(letter: str) -> str:
 
 
 def statements(letter: str) -> str:
-    """List the statements of a paper, each once, with its claims and the verdict on it."""
+    """List each statement of a paper once, with its claims and its verdict."""
     found: dict[tuple[str, str, str], list[Judgement]] = {}
     for one in judged():
         if one.claim.paper == letter:
@@ -218,7 +218,7 @@ CLAIMS = PAPERS_PAGES / "claims.md"
 REPRODUCE = PAPERS_PAGES / "reproduce.md"
 #: All figures and tables on one page, next to the code.
 BOARD = ROOT / "papers" / "SCOREBOARD.md"
-#: The tables, and the page of each.
+#: The tables, and each one's page.
 PLACED: Mapping[str, tuple[Callable[[], str], Path]] = {
     "scoreboard": (scoreboard, INDEX),
     "totals": (scoreboard, BOARD),

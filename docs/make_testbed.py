@@ -1,10 +1,10 @@
-"""Make the tables and pictures of testbed.md: the kernel's TCP beside the simulation.
+"""Make the tables and pictures of testbed.md: the kernel's TCP compared with the simulation.
 
-Scenarios and runs are those of validation/testbed. Real time and a real kernel: whoever runs this
-gets other numbers, and on a busy machine worse ones. Each row says how late packets were, whether
-that is to be trusted, and the load of the machine, which has other work. Where there can be no
-testbed, nothing is made. Paper H's downloads are those of `airtcp reproduce H`, and are kept in
-out/reproduce as those are.
+Scenarios and runs are those of validation/testbed. The testbed uses real time and a real kernel,
+so every run gives different numbers, worse ones on a busy machine. Each row has the lateness of
+packets, whether to trust the run, and the load of the machine. Nothing is made if the machine
+does not support a testbed. Paper H's downloads are those of `airtcp reproduce H`, stored in
+out/reproduce like them.
 
     .venv/bin/python docs/make_testbed.py             # half an hour, on an idle machine
     .venv/bin/python docs/make_testbed.py transfers   # one of the tables
@@ -63,20 +63,20 @@ _WARMUP_S = 3.0
 _KEEPING_UP_S = 8
 _START_S = 0.4
 
-#: The head of the last three cells of each row.
+#: The heading of the last three cells of each row.
 LATENESS = ["99 % of packets late by at most", "load", ""]
 NOTHING = [""] * len(LATENESS)
 
 
 def lateness(result: TestbedResult) -> list[str]:
-    """Show the last three cells of a row."""
+    """Return the last three cells of a row."""
     lag = result.lag
     late = "–" if lag.p99_s is None else f"{1e6 * lag.p99_s:.0f} us"
     return [late, f"{LOADS[id(result)]:.1f}", "trusted" if lag.trusted else "not trusted"]
 
 
 def over(one: float, other: float) -> str:
-    """Show by how much one is above the other."""
+    """Return the relative difference in percent."""
     return f"{100 * (one / other - 1):+.1f} %"
 
 
@@ -106,7 +106,7 @@ def goodput() -> str:
 
 
 def uploads() -> str:
-    """List the shares of ten uploads, and draws them."""
+    """List and draw the goodput shares of ten uploads."""
     rows = []
     for way, (simulated, measured) in uploads_by_way().items():
         for name, result in (("simulation", simulated), ("testbed", measured)):
@@ -132,7 +132,7 @@ def uploads() -> str:
 
 
 def extremes(result: TestbedResult | SimulationResult) -> tuple[float, float]:
-    """Take the least and the largest goodput in the first run, in b/s."""
+    """Return the minimum and maximum goodput in the first run, in b/s."""
     all_of = rates(result)
     return 1e6 * all_of[0], 1e6 * all_of[-1]
 
@@ -161,7 +161,7 @@ def aggregates() -> str:
 
 
 def windows() -> str:
-    """List windows, losses and goodput, and draws windows over time."""
+    """List windows, losses and goodput, and draw windows over time."""
     rows = []
     for congestion, (simulated, measured, seen) in windows_by_congestion().items():
         times_s, segments = traced(simulated)
@@ -192,7 +192,7 @@ def windows() -> str:
 
 
 def draw_sequences() -> None:
-    """Draws the first moments of the same downloads, by captures of both, if tshark is there."""
+    """Draw the start of the same downloads from both captures, if tshark is installed."""
     if shutil.which("tshark") is None:
         return
     both = {}
@@ -208,7 +208,7 @@ def draw_sequences() -> None:
 
 
 def keeping_up() -> str:
-    """List the lateness of packets in the best of three runs with a download for every station."""
+    """List the lateness of packets in the best of three runs with one download per station."""
     rows = []
     for standard, count in ACTIVE.items():
         scenario = bulk(standard, count=count, duration=_KEEPING_UP_S)
@@ -234,7 +234,7 @@ def keeping_up() -> str:
 
 
 def alone() -> str:
-    """List downloads of paper H's test bed that meet no other."""
+    """List downloads of paper H's testbed that do not overlap."""
     scenario = alone_scenario()
     rows = []
     for name, result in (
@@ -259,7 +259,7 @@ def alone() -> str:
 
 
 def transfers() -> str:
-    """List paper H's downloads by models, simulation and testbed, and draws them."""
+    """List and draw paper H's downloads by models, simulation and testbed."""
     rows = []
     for one in real_points():
         law = one.point.law
@@ -295,11 +295,11 @@ def _percent_above(base: float, value: float) -> float:
 
 
 def acks() -> str:
-    """List paper H's refined model with as many ACKs as were counted on the testbed."""
+    """List paper H's refined model with the ACK ratio counted on the testbed."""
     rows = []
     for one in real_points():
         point, counted = one.point, one.packets
-        # As often as the file says.
+        # As often as the scenario file says.
         by_paper = observe(paper_h(), point.law, point.gap_s, varied={}).over_model
         refined_s = one.refined_s()
         over = changed(one.mean_s, partial(_percent_above, refined_s))

@@ -1,7 +1,7 @@
-"""Make the tables of validation.md: simulation against Bianchi's model, ns-2 and ns-3.
+"""Make the tables of validation.md: simulation compared with Bianchi's model, ns-2 and ns-3.
 
-Takes the peers' numbers and scenarios from validation/peers and validation/cells and all others
-from the installed airtcp; scenarios and seeds are fixed, so that whoever runs this gets the same
+The peers' numbers and scenarios come from validation/peers and validation/cells, all others
+from the installed airtcp. Scenarios and seeds are fixed, so every run gives the same
 tables.
 
     .venv/bin/python docs/make_validation.py
@@ -26,7 +26,7 @@ from cells import komondor  # noqa: E402
 from peers import ns2, ns3_modern, table  # noqa: E402
 
 SENDERS = (1, 2, 5, 10, 20, 50)
-#: The beginnings of five endless downloads: slow-start threshold in segments, least RTO and
+#: Starting conditions of five endless downloads: slow-start threshold in segments, minimum RTO and
 #: warm-up in s.
 BEGINNINGS = (
     (20, 0.2, 135),
@@ -59,7 +59,7 @@ seed = 1
 
 
 def saturated_table() -> str:
-    """Collision probability and goodput of saturated senders, in Markdown."""
+    """Return collision probability and goodput of saturated senders, in Markdown."""
     head = ["n", "P, model", "P, its rules", "P, standard"]
     head += ["Mb/s, model", "Mb/s, its rules", "Mb/s, standard"]
     lines = []
@@ -83,12 +83,12 @@ def saturated_table() -> str:
 
 
 def peer_table(peer: str) -> str:
-    """Each stored row of a peer beside airtcp on the same point, in Markdown."""
+    """Return each stored row of a peer and airtcp's value at the same point, in Markdown."""
     return table.markdown(table.lines([peer]))
 
 
 def beginning(ssthresh: int, min_rto_s: float, warmup_s: int, duration_s: int = 500) -> str:
-    """Five endless downloads with W = 1000, a slow-start threshold in segments and a least RTO."""
+    """Return five endless downloads with W = 1000, a slow-start threshold and a minimum RTO."""
     return ns2.download(
         stations=5,
         application=ns2.ENDLESS,
@@ -103,7 +103,7 @@ def beginning(ssthresh: int, min_rto_s: float, warmup_s: int, duration_s: int = 
 
 
 def beginnings_table() -> str:
-    """Return how the beginning still shows in five endless downloads, W = 1000, in Markdown."""
+    """Return the lasting effect of the start on five endless downloads, W = 1000, in Markdown."""
     head = (
         "threshold",
         "least RTO",
@@ -130,11 +130,11 @@ def beginnings_table() -> str:
 
 
 def komondor_table() -> str:
-    """Chains and a star of Komondor beside the chains of cells and a count of slots, in Mb/s."""
+    """Return throughputs of chains and a star: Komondor, the models of cells, and a slot count."""
     return tables.markdown(*komondor.markdown())
 
 
-#: The tables of the page by the name in their markers.
+#: The tables of the page by their marker names.
 TABLES: dict[str, Callable[[], str]] = {
     "bianchi": saturated_table,
     "ns-2": partial(peer_table, "ns-2"),

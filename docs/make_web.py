@@ -1,6 +1,6 @@
-"""Make the picture of the page in its guide: an example that was simulated, in Chromium.
+"""Make the screenshot of the page in its guide: a simulated example, in Chromium.
 
-Chromium draws letters a little otherwise from version to version, so that no test compares pixels.
+Chromium renders text differently from version to version, so no test compares pixels.
 
     .venv/bin/python docs/make_web.py
 """
@@ -19,21 +19,21 @@ ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / "docs" / "images" / "web.png"
 EXAMPLE = "office-wifi6"
 WIDTH, HEIGHT = 1200, 860
-#: The colours of a picture that is stored with a palette.
+#: Number of colours in the palette of the stored picture.
 COLOURS = 256
-#: Long enough for a run and its remedies on a machine with one core.
+#: Timeout for a run and its remedies on a machine with one core.
 PATIENCE_MS = 600_000
 
 
 def main() -> None:
-    """Serve the page, use it, and take the picture."""
+    """Serve the page, use it, and take the screenshot."""
     chromium = shutil.which("chromium")
     if chromium is None:
         sys.exit("chromium is not here: docs/images/web.png stays as it is")
     from playwright.sync_api import sync_playwright
 
     command = [sys.executable, "-m", "airtcp", "web", "--port", "0"]
-    # Without a token of the one who makes it, which the page would ask for.
+    # Remove the user's token, which the page would ask for.
     environment = {name: one for name, one in os.environ.items() if name != "AIRTCP_WEB_TOKEN"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
         assert server.stdout is not None
@@ -49,7 +49,7 @@ def main() -> None:
                 page.set_default_timeout(PATIENCE_MS)
                 page.goto(address)
                 page.select_option("#example", EXAMPLE)
-                # The run starts by itself, and changes are tried after it.
+                # The run starts automatically, then the page tries changes.
                 page.locator('.first[data-depth="simulation"]').wait_for()
                 page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
                 page.screenshot(path=PICTURE)
@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def compress(picture: Path) -> None:
-    """Store a picture with a palette, which a page of few colours does not suffer from."""
+    """Store a picture with a palette; the page has few colours."""
     with Image.open(picture) as taken:
         few = taken.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
     few.save(picture, optimize=True)

@@ -1,6 +1,6 @@
-"""Writes manual pages of `airtcp` and of each of its commands, in section 1.
+"""Write manual pages of `airtcp` and of each of its commands, in section 1.
 
-What the pages say is the help of the command line, word for word, set as groff_man(7) has it.
+The pages contain the help of the command line, word for word, formatted as in groff_man(7).
 
     python docs/man.py out/man
 """
@@ -32,7 +32,7 @@ STATUSES = (
 
 
 def main() -> int:
-    """Write the pages into a directory, man1 in it; exit status 0."""
+    """Write the pages into the man1 folder of a directory; exit status 0."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("directory", type=Path)
     folder = parser.parse_args().directory / "man1"
@@ -44,7 +44,7 @@ def main() -> int:
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """Names and texts of all pages, that of `airtcp` first."""
+    """Return names and texts of all pages, that of `airtcp` first."""
     whole: Any = get_command(app)
     context = whole.make_context("airtcp", [], resilient_parsing=True)
     commands = [(name, whole.get_command(context, name)) for name in whole.list_commands(context)]
@@ -66,7 +66,7 @@ def pages() -> Iterator[tuple[str, str]]:
 def page(name: str, command: Any, context: Any, more: list[tuple[str, list[Any]]]) -> str:
     """Return the text of a page: name, synopsis, description, options, exit statuses."""
     help_text = (command.help or "").strip()
-    # The first sentence stands beside the name, as `apropos` wants it.
+    # `apropos` expects the first sentence next to the name.
     summary = " ".join(help_text.split("\n\n")[0].split()).rstrip(".")
     usage = " ".join(command.collect_usage_pieces(context))
     records = [one.get_help_record(context) for one in command.get_params(context)]
@@ -90,13 +90,13 @@ def page(name: str, command: Any, context: Any, more: list[tuple[str, list[Any]]
 
 
 def entries(rows: Any) -> Iterator[str]:
-    """Terms and what they mean, as paragraphs with a hanging indent."""
+    """Return terms and their meanings as paragraphs with a hanging indent."""
     for term, meaning in rows:
         yield f".TP\n.B {escaped(term)}\n{escaped(' '.join(meaning.split()))}"
 
 
 def escaped(text: str) -> str:
-    """Return a text in which nothing is read as a request or an escape of roff."""
+    """Return a text with roff's requests and escapes escaped."""
     plain = text.replace("\\", "\\e").replace("-", "\\-")
     return re.sub(r"(?m)^([.'])", r"\\&\1", plain)
 

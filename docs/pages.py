@@ -1,9 +1,9 @@
-"""Makes the tables of the documentation that follow from code, and checks those that are stored.
+"""Make the tables of the documentation that follow from code, and check the stored ones.
 
-All tables are in git. Those that follow from declarations are made again by `make docs`; those that
-are simulated or measured are stored as they came out, and made again by their scripts alone.
+All tables are in git. `make docs` makes those that follow from declarations. Simulated or measured
+tables are stored, and only their scripts make them again.
 
-    .venv/bin/python docs/pages.py                   # make tables of declarations, as `make docs`
+    .venv/bin/python docs/pages.py                   # make tables from declarations
     .venv/bin/python docs/pages.py --check           # compare the tables that take seconds
     .venv/bin/python docs/pages.py --check --long    # and those that take minutes
 """
@@ -22,7 +22,7 @@ import tables
 
 DOCS = Path(__file__).parent
 
-#: The modules whose tables follow from declarations.
+#: The modules of tables that follow from declarations.
 BUILT = (
     "built.commands",
     "built.keys",
@@ -33,8 +33,8 @@ BUILT = (
     "built.imports",
     "built.profiles",
 )
-#: The scripts of tables that are stored and come out the same on every machine, with those of their
-#: tables that take seconds; None for all of them.
+#: The scripts of stored tables that are the same on every machine, with the names of those
+#: that take seconds; None for all of them.
 STORED: Mapping[str, tuple[str, ...] | None] = {
     "make_scoreboard": None,
     "make_readme": None,
@@ -54,7 +54,7 @@ STORED: Mapping[str, tuple[str, ...] | None] = {
     "make_cells": (),
     "make_glance": (),
 }
-#: The tables of a machine, or of programs that are no part of airtcp.
+#: Tables that depend on the machine, or on programs that are not part of airtcp.
 MEASURED = re.compile("testbed-.*|cluster|packetdrill|scale")
 #: The folders of pages.
 FOLDERS = ("tutorial", "howto", "reference", "explanation", "papers", "development")
@@ -69,7 +69,7 @@ def written() -> list[Path]:
 
 
 class Stored(NamedTuple):
-    """A table; of one that takes minutes perhaps a row that takes seconds."""
+    """A table, optionally with a row that takes seconds if the table takes minutes."""
 
     script: str
     page: Path
@@ -90,7 +90,7 @@ class Stored(NamedTuple):
 
 
 def stored() -> Iterator[Stored]:
-    """List the tables that are stored, and those that follow from declarations."""
+    """List the stored tables, and those that follow from declarations."""
     for script, quick in {**STORED, **dict.fromkeys(BUILT)}.items():
         module = import_module(script)
         pages, samples = getattr(module, "PAGES", {}), getattr(module, "SAMPLES", {})
@@ -101,14 +101,14 @@ def stored() -> Iterator[Stored]:
 
 
 def build() -> None:
-    """Write the tables that follow from declarations, where they have changed."""
+    """Write the tables that follow from declarations, if changed."""
     for one in stored():
         if one.script in BUILT:
             tables.remake(one.page, {one.name: one.make})
 
 
 def stale(*, long: bool) -> Iterator[str]:
-    """Names the tables that their scripts make otherwise today."""
+    """Return the names of tables that their scripts would now make differently."""
     for one in stored():
         if one.is_quick or long:
             is_current = one.is_current()
@@ -123,8 +123,8 @@ def stale(*, long: bool) -> Iterator[str]:
 def main() -> None:
     """Make tables, or check them with exit status 1 if one is stale."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--check", action="store_true", help="compare tables instead")
-    parser.add_argument("--long", action="store_true", help="those, too, that take minutes")
+    parser.add_argument("--check", action="store_true", help="compare stored tables")
+    parser.add_argument("--long", action="store_true", help="also compare tables that take minutes")
     given = parser.parse_args()
     if not given.check:
         build()

@@ -1,4 +1,4 @@
-"""The tables that scripts put on pages of the documentation, or into CSV files that pages name.
+"""Write tables on pages of the documentation, or into CSV files that the pages name.
 
 A table on a page is between `<!-- table NAME: begins -->` and `<!-- table NAME: ends -->`. A long
 table is a CSV file, which the page names with `<!-- table NAME: ../data/FILE.csv -->`, or with a
@@ -21,17 +21,17 @@ _LINK = r"(?m)^\[[^\]\n]+\]\((\S+\.csv)\)$"
 
 
 def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Write a table with this head."""
+    """Return a Markdown table with this heading."""
     return "\n".join(map(line, [head, ["---"] * len(head), *rows]))
 
 
 def line(cells: Sequence[str]) -> str:
-    """Write a row of a table."""
+    """Return a row of a table."""
     return "| " + " | ".join(cells) + " |"
 
 
 def found(page: str, name: str) -> str:
-    """Take the table of that name from a page. ValueError if there is no such place."""
+    """Return the table of that name from a page. Raise ValueError if it has no such markers."""
     match = re.search(
         rf"(?s)<!-- table {name}: begins -->\n\n(.*?)\n\n<!-- table {name}: ends -->", page
     )
@@ -41,23 +41,23 @@ def found(page: str, name: str) -> str:
 
 
 def cells(path: Path, name: str) -> list[list[str]]:
-    """Read the rows of a table of the page at `path`, without its head."""
+    """Return the cells of a table of the page at `path`, without its heading."""
     rows = found(whole(path), name).splitlines()[2:]
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
 
 
 def number(cell: str) -> float:
-    """Read the number that a cell begins with."""
+    """Return the number at the start of a cell."""
     return float(cell.split()[0].rstrip("%"))
 
 
 def numbers(path: Path, name: str) -> dict[str, list[float]]:
-    """Read the number that each cell of a table begins with, by the first cell of its row."""
+    """Return the number at the start of each cell of a table, by the first cell of its row."""
     return {first: [*map(number, others)] for first, *others in cells(path, name)}
 
 
 def put(page: str, name: str, table: str) -> str:
-    """Put `table` into its place on a page. ValueError if there is no such place."""
+    """Put `table` between its markers on a page. Raise ValueError if there are none."""
     pattern = re.compile(
         rf"(<!-- table {name}: begins -->\n).*?(<!-- table {name}: ends -->)", re.DOTALL
     )
@@ -77,7 +77,7 @@ def places(path: Path) -> list[str]:
 
 
 def whole(path: Path) -> str:
-    """Read a page with the tables of its CSV files in their places."""
+    """Read a page with the tables of its CSV files in place."""
 
     def shown(file: str) -> str:
         with (path.parent / file).open(encoding="utf-8", newline="") as rows:
@@ -97,7 +97,7 @@ def whole(path: Path) -> str:
 
 
 def directives(page: str) -> str:
-    """Write the links to CSV files that stand on a line of their own as tables for Sphinx."""
+    """Convert links to CSV files on a line of their own to Sphinx tables."""
     return re.sub(
         _LINK,
         lambda match: f"```{{csv-table}}\n:file: {match[1]}\n:header-rows: 1\n```",
@@ -106,7 +106,7 @@ def directives(page: str) -> str:
 
 
 def as_csv(table: str) -> str:
-    """Write a table of Markdown as CSV."""
+    """Convert a Markdown table to CSV."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
     for number, row in enumerate(table.splitlines()):
@@ -117,12 +117,12 @@ def as_csv(table: str) -> str:
 
 
 def file(name: str) -> str:
-    """Write the place of a CSV file on a page."""
+    """Return the marker of a CSV file on a page."""
     return f"[{name}.csv](../data/{name}.csv)"
 
 
 def is_current(path: Path, name: str, table: str) -> bool:
-    """Compare a table with the one that the page has, or its CSV file."""
+    """Return True if a table equals the one on the page or in its CSV file."""
     file = _file(path, name)
     if file is None:
         return found(path.read_text(encoding="utf-8"), name) == table
@@ -130,7 +130,7 @@ def is_current(path: Path, name: str, table: str) -> bool:
 
 
 def remake(path: Path, makers: Mapping[str, Callable[[], str]], names: Sequence[str] = ()) -> None:
-    """Write the tables of these names, or all, of the page at `path`, where they have changed."""
+    """Update the named tables of the page at `path`, or all."""
     for name in names or makers:
         table = makers[name]()
         file = _file(path, name)
@@ -153,7 +153,7 @@ def _file(path: Path, name: str) -> Path | None:
 
 
 def shown(interval: Interval, decimals: int = 3, unit: float = 1.0) -> str:
-    """Show mean and half width of an interval that has both, in multiples of `unit`."""
+    """Format mean and half width of an interval that has both, in multiples of `unit`."""
     assert interval.mean is not None
     assert interval.half_width is not None
     return f"{interval.mean / unit:.{decimals}f} ± {interval.half_width / unit:.{decimals}f}"

@@ -1,4 +1,4 @@
-"""The tables of docs/explanation/models.md about the cards: answers and keys of each model."""
+"""Tables of docs/explanation/models.md: metrics and keys of each model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of docs/reference/commands.md: the options of each command, from its help."""
+"""Tables of docs/reference/commands.md: the options of each command, from its help."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of docs/reference/import-options.md: what airtcp import does with foreign options."""
+"""Tables of docs/reference/import-options.md: how airtcp import handles foreign options."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VERDICTS = {
 
 
 def _maker(program: str) -> Callable[[], str]:
-    """Return the maker of the table of a program."""
+    """Return a function that makes the table of a program."""
 
     def table() -> str:
         rows = []

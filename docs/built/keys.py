@@ -1,4 +1,4 @@
-"""The tables of docs/reference/keys.md: keys, presets, numbers of the standards."""
+"""Tables of docs/reference/keys.md: keys, presets, numbers of the standards."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from airtcp.units import format_time_ns
 
 Schema = dict[str, Any]
 
-# The place of each table of the schema in a file; distributions of sizes stand for those of times.
+# Where each table of the schema occurs in a file; size distributions also stand for those of times.
 SECTIONS = {
     "": "The whole file",
     "Phy": "`[phy]`",
@@ -81,12 +81,12 @@ def _known() -> dict[str, Schema]:
 
 
 def _called(name: str) -> str:
-    """Names the CSV file of a table of the schema."""
+    """Return the name of the CSV file for a table of the schema."""
     return "keys-" + (re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower() or "file")
 
 
 def keys() -> str:
-    """List the tables of the written form with the names of their keys, each with its CSV file."""
+    """List the tables of a scenario file with their keys and the CSV file of each."""
     known = _known()
     sections = []
     for name, heading in SECTIONS.items():
@@ -117,12 +117,12 @@ def _default(name: str, table: Schema) -> str:
 
 
 def _holds(key: Schema, of_size: bool) -> str:
-    """Names the type of a key, its words as code."""
+    """Return the type of a key, its literals as code."""
     return re.sub(r'"[^"]*"|\btrue\b|\bfalse\b', r"`\g<0>`", holds(key, of_size=of_size))
 
 
 def presets(table: type[Table]) -> str:
-    """List the values that each preset of a table of rules stands for."""
+    """List the values that each preset of a table of rules sets."""
     rules = {name: key.default.of_preset for name, key in declarations(table).items()}
     known = {name: values for name, values in rules.items() if values is not None}
     rows = [
@@ -140,7 +140,7 @@ def _cell(value: Any) -> str:
 
 
 def timing() -> str:
-    """List the times of each standard, those included that follow from others."""
+    """List the times of each standard, including derived ones."""
     rows = []
     for name, preamble in [(name, {}) for name in STANDARDS] + [("802.11b", {"preamble": "short"})]:
         phy = _resolved({"standard": name, **preamble}).phy

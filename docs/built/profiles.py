@@ -1,4 +1,4 @@
-"""Tables of docs/reference/profiles.md and targets.md: what profiles set, and default targets."""
+"""Tables of docs/reference/profiles.md and targets.md: profile contents, and default targets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from airtcp.scenario.toml_text import value_text
 from airtcp.sensitivity import mcs_at, rate_at
 from tables import markdown
 
-#: Widths and amendments that the table of places shows.
+#: Widths and amendments in the table of places.
 _SHOWN = (("802.11n", 20), ("802.11ax", 20), ("802.11ax", 40), ("802.11ax", 80), ("802.11ax", 160))
 
 
@@ -44,7 +44,7 @@ def devices_table() -> str:
 
 
 def traffic_table() -> str:
-    """List the traffic: each key of its flows, its value, its source."""
+    """List the traffic profiles: each key of their flows, its value, its source."""
     rows = []
     for one in traffic().values():
         for number, (ending, keys) in enumerate(one.flows.items()):
@@ -72,7 +72,7 @@ def device_names() -> str:
 
 
 def traffic_names() -> str:
-    """List the traffic by name."""
+    """List the traffic profiles by name."""
     rows = [[f"`{one.name}`", one.meaning, one.purpose or ""] for one in traffic().values()]
     return markdown(["traffic", "meaning", "purpose"], rows)
 
@@ -93,7 +93,7 @@ def _rows(
 
 
 def places_table() -> str:
-    """List the places, and the rates that follow."""
+    """List the places, and the resulting rates."""
     head = ["place", "", "signal", "source"]
     head += [f"MCS, {standard}, {width} MHz" for standard, width in _SHOWN]
     head += [f"Mb/s, {standard}" for standard in ("802.11g", "802.11b")]

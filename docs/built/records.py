@@ -1,4 +1,4 @@
-"""The tables of docs/reference/results.md: metrics, flows and stations, from their declarations."""
+"""Tables of docs/reference/results.md: metrics, flows and stations, from their declarations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tables import markdown
 
 
 def metrics() -> str:
-    """List every metric: unit, scopes, better values, definition."""
+    """List every metric: unit, scopes, direction, definition."""
     rows = (
         (f"`{one.name}`", one.unit, scopes(one), one.better or "", one.meaning)
         for one in METRICS.values()
@@ -30,7 +30,7 @@ def names() -> str:
 
 
 def scopes(metric: Metric) -> str:
-    """Names the scopes of a metric in the words of the page."""
+    """Return the scopes of a metric in the words of the page."""
     return ", ".join(metric.scopes) or "models alone"
 
 

@@ -1,4 +1,4 @@
-"""The table of docs/howto/plan.md: the remedies of the catalogue."""
+"""Table of docs/howto/plan.md: the remedies of the catalogue."""
 
 from __future__ import annotations
 

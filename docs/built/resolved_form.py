@@ -1,4 +1,4 @@
-"""The table of resolved-form.md: every field of the resolved form."""
+"""Table of resolved-form.md: every field of the resolved form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 
 def scenario() -> str:
-    """List the fields of all tables, each table after the one that first names it."""
+    """List the fields of all tables, each table after its first reference."""
     known: dict[type, None] = {ResolvedScenario: None}
     queue: list[type] = [ResolvedScenario]
     while queue:
@@ -63,14 +63,14 @@ def _rows(table: type) -> list[list[str]]:
 
 
 def _tables(kind: Any) -> list[type]:
-    """Find the tables in a type, and the dataclasses, whose fields say what they mean."""
+    """Find the tables in a type, and the dataclasses whose fields have descriptions."""
     if isinstance(kind, type) and (issubclass(kind, BaseModel) or is_dataclass(kind)):
         return [kind]
     return [table for part in get_args(kind) for table in _tables(part)]
 
 
 def _shown(kind: Any) -> str:
-    """Names a type as JSON has it."""
+    """Return the JSON name of a type."""
     origin, parts = get_origin(kind), get_args(kind)
     if kind in (None, type(None)):
         return "null"

@@ -1,7 +1,7 @@
-"""The compiled core in a browser: `airtcp._core` over the WebAssembly module of `crates/wasm`.
+"""Provide `airtcp._core` in a browser, over the WebAssembly module of `crates/wasm`.
 
-The worker that runs Python puts the module's exports at `airtcpCore`, and calls `airtcpWatch` with
-the simulated share of a run. What simulates flows and the testbed is not part of the module.
+The worker that runs Python stores the module's exports in `airtcpCore`, and calls `airtcpWatch`
+with the simulated fraction of a run. The flow-level simulator and the testbed are not included.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from airtcp._version import __version__  # noqa: F401  # a part of the core
 
 
 class SimulationFailed(RuntimeError):  # noqa: N818  # the core names it
-    """The run has no outcome: a mistake, or overload."""
+    """A run has no result, because of a bug or overload."""
 
 
 class Cancelled(Exception):  # noqa: N818  # the core names it
@@ -26,16 +26,16 @@ class Cancelled(Exception):  # noqa: N818  # the core names it
 
 
 class RunControl:
-    """Monitors and stops a run of the same thread."""
+    """Monitor and stop a run in the same thread."""
 
     def __init__(self, watch: Callable[[], object] | None = None) -> None:
-        """Initialize; `watch` is called at each per cent of a run, and may raise to end it."""
+        """Initialize; `watch` is called at each percent of a run, and may raise to stop it."""
         self.progress = 0.0
         self._watch = watch
         self._raised: BaseException | None = None
 
     def cancel(self) -> None:
-        """Do nothing: whoever could call this waits for the run."""
+        """Do nothing: the only possible caller waits for the run."""
 
     def _watched(self, share: float) -> int:
         self.progress = share
@@ -43,7 +43,7 @@ class RunControl:
             if self._watch is not None:
                 self._watch()
         except BaseException as error:
-            # An exception must not cross the frames of the module.
+            # An exception must not cross the module's stack frames.
             self._raised = error
             return 0
         return 1
@@ -58,7 +58,7 @@ class Simulation:
         self._engines = json.loads(_asked({"scenario": resolved_json})["engines"])
 
     def engines(self) -> list[tuple[str, str]]:
-        """Return the engine of each cell, and the reason for it, in the order of cells."""
+        """Return the engine of each cell and the reason for its choice, in the order of cells."""
         return [(name, reason) for name, reason in self._engines]
 
     def run(
@@ -71,7 +71,7 @@ class Simulation:
     def run_metrics(
         self, seed: int, replication: int, control: RunControl, names: Sequence[str]
     ) -> bytes:
-        """Simulate one replication, and return some metrics, as the compiled core does."""
+        """Simulate one replication, and return selected metrics, as the compiled core does."""
         text, _, _ = self.run(seed, replication, control)
         metrics = json.loads(text)["metrics"]
         found = [metrics.get(name) for name in names]
@@ -90,7 +90,7 @@ class Simulation:
         transfers: bool = False,
         samples_only: bool = False,
     ) -> tuple[str, bytes, dict[str, bytes], dict[str, Any] | None, dict[str, bytes] | None]:
-        """Simulate one replication with records, as the compiled core does."""
+        """Simulate one replication and record it, as the compiled core does."""
         run = {
             "seed": seed,
             "replication": replication,
@@ -115,7 +115,7 @@ class Simulation:
         )
 
 
-#: The exceptions that a reply names.
+#: The exceptions that a reply can name.
 _ERRORS = {"invalid": ValueError, "failed": SimulationFailed, "cancelled": Cancelled}
 
 

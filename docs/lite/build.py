@@ -1,11 +1,11 @@
-"""Builds the page that needs no server: the page of `airtcp web`, with Python and the core in it.
+"""Build the page of `airtcp web` that needs no server, with Python and the core included.
 
     .venv/bin/python docs/lite/build.py CORE DIR
 
-CORE is the WebAssembly module of `crates/wasm`. DIR gets files for any web server; a browser loads
-nothing from elsewhere. Pyodide comes from npm. Its wheels, which no package index has, come from
-its CDN; where that cannot be reached, equal files come from a project on PyPI that ships them.
-Their hashes are those of Pyodide's lock file.
+CORE is the WebAssembly module of `crates/wasm`. DIR gets files for any web server; the browser
+loads nothing from other hosts. Pyodide comes from npm. Its wheels are in no package index and come
+from its CDN; if that is unreachable, identical files come from a PyPI project that ships them.
+Pyodide's lock file has their hashes.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from airtcp.web.views import start
 
 HERE: Final = Path(__file__).parent
 PACKAGE: Final = HERE.parents[1] / "python" / "airtcp"
-#: The version of Pyodide on npm, and its files that a browser loads.
+#: The version of Pyodide on npm, and its files for the browser.
 PYODIDE: Final = "314.0.3"
 RUNTIME: Final = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
-#: The packages that airtcp needs: compiled ones of Pyodide, and one of plain Python.
+#: The packages that airtcp needs: compiled ones from Pyodide, and a pure Python one.
 COMPILED: Final = ("matplotlib", "numpy", "pydantic", "scipy")
 PLAIN: Final = "tomlkit"
 CDN: Final = f"https://cdn.jsdelivr.net/pyodide/v{PYODIDE}/full/"
-#: A project whose wheel has the wheels of this version, and their folder in it.
+#: A project whose wheel contains the wheels of this version, and their folder in it.
 MIRROR: Final = ("open-webui==0.12.4", "open_webui/frontend/pyodide/")
-#: Parts of SciPy that nothing here imports.
+#: Unused parts of SciPy.
 UNUSED: Final = (
     "scipy/cluster/",
     "scipy/datasets/",
@@ -50,7 +50,7 @@ UNUSED: Final = (
     "scipy/signal/",
     "scipy/stats/",
 )
-#: Files have no time of day: equal sources are equal bytes.
+#: Fixed timestamp of files, for reproducible builds.
 EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 _PATIENCE_S: Final = 30
 
@@ -66,7 +66,7 @@ def build(core: Path, folder: Path) -> None:
     page.unlink()
     for name in ("browser.js", "worker.js"):
         shutil.copy(HERE / name, folder)
-    # The site has no extensions.
+    # The site supports no extensions.
     begin = start(Limits()) | {"views": []}
     (folder / "start.json").write_text(json.dumps(begin), encoding="utf-8")
     shutil.copy(core, folder / "core.wasm")
@@ -75,7 +75,7 @@ def build(core: Path, folder: Path) -> None:
 
 
 def _sources() -> Iterator[tuple[str, bytes]]:
-    """Return the files of airtcp and of what it imports, with the core of the browser."""
+    """Return the files of airtcp and its pure Python dependencies, with the browser's core."""
     for path in sorted(PACKAGE.rglob("*")):
         name = path.relative_to(PACKAGE.parent).as_posix()
         compiled = path.suffix in (".so", ".pyd", ".pyc", ".pyi")
@@ -112,7 +112,7 @@ def _python(folder: Path) -> None:
 
 
 def _needed(known: dict[str, Any]) -> list[str]:
-    """Return the packages and everything that they depend on, by their names in the lock file."""
+    """Return the packages and all their dependencies, by their names in the lock file."""
     needed: dict[str, None] = {}
     waiting = list(COMPILED)
     while waiting:
@@ -124,7 +124,7 @@ def _needed(known: dict[str, Any]) -> list[str]:
 
 
 class _Wheels:
-    """The wheels of Pyodide, from its CDN or from the mirror."""
+    """Wheels of Pyodide, from its CDN or from the mirror."""
 
     def __init__(self, scratch: Path) -> None:
         self._scratch = scratch
@@ -154,7 +154,7 @@ class _Wheels:
 
 
 def _smaller(wheel: bytes) -> bytes:
-    """Return a wheel of SciPy without tests and without the parts that nothing imports."""
+    """Return a wheel of SciPy without tests and unused parts."""
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(wheel)) as archive:
         kept = [

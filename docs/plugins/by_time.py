@@ -1,8 +1,8 @@
-"""ACKs by time: at most one in 5 ms, however many segments have arrived.
+"""ACKs by time: at most one per 5 ms, however many segments have arrived.
 
-A window is acknowledged in few ACKs then, and the sender answers each by a burst; compare
+A window is then acknowledged by few ACKs, and the sender responds to each with a burst. Compare
 `tack` (T. Li et al., "TACK: Improving wireless transport performance by taming acknowledgments",
-ACM SIGCOMM 2020), which takes a part of the round trip instead.
+ACM SIGCOMM 2020), which uses a fraction of the round-trip time instead.
 """
 
 import airtcp
@@ -12,10 +12,10 @@ INTERVAL_NS = 5_000_000
 
 
 class ByTime:
-    """Lets an ACK wait until 5 ms have gone by since the last one."""
+    """Delay an ACK until 5 ms after the previous one."""
 
     def delay_ns(self, arrival: Arrival) -> int:
-        """Return the rest of the 5 ms."""
+        """Return the remainder of the 5 ms."""
         if arrival.since_ack_ns is None:
             return 0
         return max(0, INTERVAL_NS - arrival.since_ack_ns)

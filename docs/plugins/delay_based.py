@@ -1,8 +1,8 @@
-"""A control by delay, in the way of TCP Vegas: it holds a few segments in the queues of the path.
+"""Delay-based congestion control similar to TCP Vegas: it keeps a few segments queued.
 
 L. Brakmo, L. Peterson, "TCP Vegas: end to end congestion avoidance on a global Internet", IEEE JSAC
-13(8), 1995, with alpha = 2 and beta = 4 segments. It knows the round trip of single segments with
-`variant = "rack"` alone, and is Reno without.
+13(8), 1995, with alpha = 2 and beta = 4 segments. It needs the round-trip times of single segments
+(`variant = "rack"`), and behaves like Reno without them.
 """
 
 import airtcp
@@ -10,7 +10,7 @@ from airtcp.congestion import Event, Window
 
 
 class DelayBased(airtcp.congestion.Reno):
-    """The window follows the segments that wait: cwnd (1 - least RTT / RTT)."""
+    """Control the number of queued segments: cwnd (1 - minimum RTT / RTT)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -18,7 +18,7 @@ class DelayBased(airtcp.congestion.Reno):
         self._next_ns = 0
 
     def on_ack(self, window: Window, event: Event) -> None:
-        """Note the least round trip; move the window by a segment once in a round trip."""
+        """Update the minimum RTT; change the window by at most a segment per round trip."""
         if event.rtt_ns is None:
             super().on_ack(window, event)
             return

@@ -1,6 +1,6 @@
-"""Least attained service, by flow: the packets of the flow that has sent the fewest bytes go first.
+"""Least attained service by flow: packets of the flow that has sent the fewest bytes go first.
 
-Short transfers pass long ones without anybody naming their sizes; see L. Kleinrock, "Queueing
+Short transfers overtake long ones without knowledge of their sizes; see L. Kleinrock, "Queueing
 Systems", volume 2, 1976, section 4.7, for the discipline among jobs. A full queue drops the newest
 packet of the flow that has sent most.
 """
@@ -12,7 +12,7 @@ from airtcp.queues import Fate, Packet
 
 
 class LeastSent(airtcp.queues.Fifo):
-    """Knows how many bytes each flow has sent through this queue."""
+    """Count the bytes that each flow has sent through this queue."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -23,7 +23,7 @@ class LeastSent(airtcp.queues.Fifo):
         return min(self.of(receiver), key=lambda one: (self._sent[one.flow], one.id), default=None)
 
     def on_arrival(self, packet: Packet, now_ns: int, is_full: bool) -> Packet | None:
-        """Take the packet in, and drop the newest of the flow that has sent most."""
+        """Enqueue the packet, or drop the newest one of the flow that has sent most."""
         self.packets[packet.id] = packet
         if not is_full:
             return None
@@ -32,7 +32,7 @@ class LeastSent(airtcp.queues.Fifo):
         return victim
 
     def on_departure(self, packet: Packet, now_ns: int) -> Fate:
-        """Count the packet, and send it."""
+        """Count the packet and transmit it."""
         self._sent[packet.flow] += packet.size
         return super().on_departure(packet, now_ns)
 
