@@ -178,7 +178,8 @@ export function explore(app) {
     card.show(told?.card ?? null);
     report.hidden = !told?.card;
     wrong.show(told?.advice ?? null, { busy: told?.depth === "sofar" });
-    replace(fixes, told && [h("p", { class: "depth" }, "The simulation says"), made(told.answer)],
+    const differs = told && best && best.verdict.headline !== told.headline;
+    replace(fixes, told && [h("p", { class: "depth" }, "The simulation says"), differs && h("p", {}, told.headline), made(told.answer)],
       told?.depth === "sofar" ? h("p", { class: "muted loading" }, "Trying changes …") : made(told?.advice?.first));
     replace(air, made(told?.airtime_bar));
     if (prediction) {
