@@ -1,8 +1,8 @@
-# The one list of verbs: people, continuous integration and the documentation call only these.
-# Every verb does its own set-up: what runs in .venv, a release build of the core, and for developers what they need.
+# All targets that developers, continuous integration and the documentation use. Each sets up .venv and the core itself,
+# and installs developers' packages only if it needs them.
 
 PYTHON ?= python3
-# uv installs in seconds what takes pip half a minute; make INSTALLER=pip where pip alone knows the package index.
+# uv installs in seconds, pip in half a minute. Use INSTALLER=pip if only pip is configured for your package index.
 INSTALLER ?= uv
 VENV := .venv
 BIN := $(VENV)/bin
@@ -11,12 +11,12 @@ STAMPS := $(VENV)/.stamps
 CORE_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -name '*.rs' -o -name 'Cargo.toml') pyproject.toml
 
 UV := $(filter uv,$(INSTALLER))
-# Versions of packages are those of uv.lock; `make lock` takes newer ones. pip takes them from requirements.lock, the
-# same as a list. `make` builds the core itself, so uv does not install the project.
+# uv.lock pins package versions; `make lock` updates them. requirements.lock has the same versions for pip. `make` builds
+# the core itself, so uv does not install the project.
 SYNC := UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv sync --quiet --frozen --inexact --no-install-project --no-default-groups --extra web
 PIP := $(BIN)/python -m pip install --quiet --constraint requirements.lock
 
-# Verbs follow one another. What a verb needs is made side by side, the core while packages are installed.
+# Targets run one after another; the prerequisites of one run in parallel (the core builds while packages install).
 ifndef SIDE_BY_SIDE
 .NOTPARALLEL:
 endif
@@ -36,7 +36,7 @@ $(STAMPS)/tools:
 	@$(BIN)/python -m pip install --quiet --no-compile $(if $(UV),uv,--upgrade 'pip>=25.1') 'maturin>=1.13,<2'
 	@mkdir -p $(STAMPS) && touch $@
 
-# What runs, the page of airtcp web included, and no more.
+# Only the packages for running airtcp, including airtcp web.
 $(STAMPS)/packages: $(STAMPS)/tools pyproject.toml uv.lock requirements.lock
 	$(SAY) 'packages that airtcp needs: about 100 MB to fetch'
 ifdef UV
@@ -49,7 +49,7 @@ endif
 	$(SAY) 'packages are there'
 	@touch $@
 
-# Builds the package of the papers. Not side by side with the packages, of which it needs some.
+# Build the package of the papers after the other packages, because it needs some of them.
 $(STAMPS)/hatchling: $(STAMPS)/packages
 	@$(BIN)/python -m pip install --quiet --no-compile 'hatchling>=1.26'
 	@touch $@
@@ -66,27 +66,27 @@ $(STAMPS)/core: $(STAMPS)/tools $(CORE_SOURCES)
 	$(SAY) 'the core is there'
 	@touch $@
 
-# In place, with the core that is there: Python changes need no installation, Rust changes a new core alone. `maturin
-# develop` without --skip-install would bring the developers' packages along.
+# Editable install with the built core: Python changes need no installation, and Rust changes only a new core. Without
+# --skip-install, `maturin develop` would also install the developers' packages.
 $(STAMPS)/airtcp: $(STAMPS)/packages $(STAMPS)/hatchling pyproject.toml papers/pyproject.toml Cargo.toml | $(STAMPS)/core
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(if $(UV),$(BIN)/uv pip install --quiet --python $(BIN)/python,$(PIP)) \
 		--no-deps --no-build-isolation --editable . --editable papers
 	@touch $@
 
-# A command that has to compile its own modules takes half as long again; where PYTHONDONTWRITEBYTECODE is set, each does.
+# Compiling its modules makes a command 50 % slower; with PYTHONDONTWRITEBYTECODE that happens on every start.
 COMPILE := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m compileall -q
 $(STAMPS)/compiled: $(STAMPS)/tools $(shell find python papers -name '*.py')
 	@$(COMPILE) python papers
 	@touch $@
 
-# Scenarios of the benchmarks with every key, which tests and benchmarks of the core read.
+# Resolved scenarios of the benchmarks, which tests and benchmarks of the core read.
 RESOLVED := target/resolved/.made
 $(RESOLVED): $(STAMPS)/airtcp $(STAMPS)/core benches/resolve.py $(wildcard benches/scenarios/*.toml python/airtcp/*.py) \
 		$(shell find python/airtcp/scenario -name '*.py')
 	@$(BIN)/python benches/resolve.py
 	@touch $@
 
-runs: # airtcp and the papers, installed so that they run
+runs: # install airtcp and the papers for use
 	$(MADE) $(STAMPS)/airtcp $(STAMPS)/core $(STAMPS)/compiled
 
 build: ## Build the core and install airtcp and the papers into .venv, with what developers need
@@ -101,17 +101,17 @@ reproduce: runs ## Make the papers' figures, tables and claims again, at full le
 	$(BIN)/airtcp reproduce all claims
 	@echo "The pages: file://$(CURDIR)/out/reproduce/index.html"
 
-# The rungs of tests. `make check` runs while you edit, `make test` decides whether a change is right, `make test-slow`
+# Levels of tests: `make check` runs while you edit, `make test` decides whether a change is right, `make test-slow`
 # needs browsers, servers, captures or minutes of simulation, `make verify` takes hours. The markers `slow` and `verify`
-# (pyproject.toml) say which Python test is on which rung; tests/conftest.py lists the folders that are slow as a whole.
-# Without PYTHONDONTWRITEBYTECODE, so that pytest stores what it compiles: that is two thirds of collection.
+# (pyproject.toml) set the level of each Python test; tests/conftest.py lists the folders that are slow as a whole.
+# Unset PYTHONDONTWRITEBYTECODE so that pytest stores compiled modules: compiling is two thirds of collection.
 PYTEST = env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
 WORKERS ?= 2
 UNIT_TESTS := tests/models tests/scenario $(addprefix tests/judge/test_,causes.py document.py outcome.py) tests/test_rooms.py tests/test_results.py tests/test_records.py \
 	tests/test_metrics.py tests/test_stats.py tests/test_units.py tests/test_standards.py
 CARGO_TEST := cargo test --workspace --exclude airtcp-py --exclude airtcp-wasm --quiet
 
-# Several targets at once, the output of each in one piece.
+# Build several targets in parallel, without mixing their output.
 BESIDE = $(MAKE) --no-print-directory --quiet --output-sync=target SIDE_BY_SIDE=1 STARTED=$(STARTED)
 
 check: build ## Check style and types, and run the unit tests (40 s if no Rust changed)
@@ -130,7 +130,7 @@ test: build-tests ## Run the tests that decide whether a change is right: all of
 	+@$(MAKE) --no-print-directory --quiet SIDE_BY_SIDE=1 STARTED=$(STARTED) -j2 tests-of-rust tests-of-python
 	$(SAY) 'all tests have passed; make test-slow has the rest'
 
-# Slow tests wait for browsers, servers and signals for a third of their time.
+# Slow tests spend a third of their time waiting for browsers, servers and signals.
 test-slow: WORKERS := 3
 test-slow: build ## Run the slow tests: browser, testbed, witnesses, documents, captures (15 minutes)
 	$(PYTEST) -m 'slow and not verify'
@@ -147,7 +147,7 @@ build-tests: build ## Build the test binaries of Rust, which make test does by i
 	+@mkdir -p out && $(CARGO_TEST) --no-run > out/build-tests.log 2>&1 || { cat out/build-tests.log; exit 1; }
 	$(SAY) 'test binaries of Rust are there'
 
-# Their output is printed when they end, so that it does not mix with that of Python's.
+# Print their output at the end, separate from that of the Python tests.
 tests-of-rust:
 	$(SAY) 'tests of Rust'
 	+@mkdir -p out && { $(CARGO_TEST) \
@@ -161,8 +161,8 @@ tests-of-python:
 	@$(PYTEST) -m 'not slow and not verify'
 	$(SAY) 'tests of Python have passed'
 
-# What tests use beside .venv: Wireshark's reader for captures, two browsers and axe-core for the page, the programs of the
-# testbed, and those that read the lines of remedies. A test whose program is missing is skipped, and says so.
+# Programs outside .venv: tshark for captures, two browsers and axe-core for the page, the programs of the testbed, and
+# those that parse configuration lines of remedies. Tests whose program is missing are skipped with a message.
 SYSTEM_PROGRAMS := tshark chromium firefox-esr iperf3 ip nginx proftpd hostapd iw nft tc sysctl
 SYSTEM_PACKAGES := tshark chromium firefox-esr iperf3 iproute2 nginx-light proftpd-core hostapd iw nftables procps
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
@@ -181,8 +181,8 @@ $(VENV)/axe/axe-$(AXE).tgz: | $(STAMPS)/tools
 			&& mv axe-core-$(AXE).tgz axe-$(AXE).tgz \
 			|| echo 'axe-core cannot be had from npm: the accessibility of the page is not tested.' >&2; }
 
-# Of Python, tests in child processes included; Rust is held by its own tests and by what these run. Left out are tests
-# of what a process imports and of a full disk, where the measurement itself is in the way.
+# Python only, including child processes of tests. Excludes tests of imports and of a full disk, which measuring coverage
+# would disturb.
 coverage: build ## Run the fast tests of Python and say which lines they reach (longer than make test)
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m 'not verify' --deselect tests/test_imports.py \
 		--deselect tests/test_trace.py::test_a_full_disk_leaves_what_was_there --cov=airtcp --cov=airtcp_papers --cov-report=term --cov-report=html:out/coverage
@@ -241,14 +241,14 @@ bench: build ## Measure speed (benches/README.md)
 	$(BIN)/python benches/classroom.py
 	$(BIN)/python benches/plugins.py
 
-peers: build ## Compare with ns-2 and ns-3 on 20 points, in an office and over several cells: what they say, and how much longer they take (minutes)
+peers: build ## Compare with ns-2 and ns-3 on 20 points, in an office and on several cells: results and speed (minutes)
 	@command -v ns > /dev/null || { echo 'ns-2 is not here: apt-get install ns2' >&2; exit 1; }
 	@[ -x validation/ns3/cells ] || sh validation/ns3/build.sh
 	$(BIN)/python benches/side_by_side.py --write
 	$(BIN)/python benches/office.py --write
 	$(BIN)/python benches/several_cells.py --write
 
-# All of them, or those that are named: make pages PAGES="docs/make_acks.py docs/make_readme.py".
+# All by default; for some: make pages PAGES="docs/make_acks.py docs/make_readme.py".
 PAGES ?= $(wildcard docs/make_*.py)
 
 pages: build ## Make every stored table of the documentation again (an hour; PAGES=... for some)
@@ -268,15 +268,15 @@ docs: build $(STAMPS)/docs ## Build the documentation into docs/_build, with the
 
 WASM := wasm32-unknown-unknown
 
-# A rustup brings the target; another Rust must have it.
+# rustup installs the target; other Rust installations must include it.
 lite: build ## Build the page that needs no server, with the simulator in the browser, into out/lite
 	@if command -v rustup > /dev/null; then rustup --quiet target add $(WASM); fi
 	cargo build --quiet --release --target $(WASM) -p airtcp-wasm --config profile.release.strip=true
 	rm -rf out/lite
 	$(BIN)/python docs/lite/build.py target/$(WASM)/release/airtcp_wasm.wasm out/lite
 
-# With a profile of the branches that benches/train.py takes: the core is built twice, in a folder of its own, so that
-# the core of `make build` stays. It must give the outcomes of any other core.
+# Builds the core twice in a separate folder, the second time with a profile of the branches that benches/train.py takes.
+# Its results must be bit-identical to those of `make build`.
 wheel: build ## Build the abi3 wheel into dist, with a profile of the core (minutes)
 	@rm -rf out/wheel && mkdir -p out/wheel
 	$(SAY) 'a core that counts its branches, what it is trained with, and the core that follows'

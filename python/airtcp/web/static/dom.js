@@ -20,12 +20,12 @@ export function fresh(prefix) {
 }
 
 /**
- * Replace the children of an element; the focus moves to the new child with the same name. A child that stays is not
- * taken out, even for a moment: a press on it that is half done would be lost.
+ * Replace the children of an element; the focus moves to the new child with the same name. A child that stays is
+ * never removed, even for a moment, because that would lose a press in progress on it.
  */
 export function replace(element, ...children) {
   const held = document.activeElement !== element && element.contains(document.activeElement) ? document.activeElement : null;
-  // Asked for now: once it is taken out, a choice has no label any more.
+  // Get the name now: a removed choice has no label any more.
   const wanted = held && name(held);
   const equals = () => [...element.querySelectorAll(held.tagName)].filter((one) => name(one) === wanted);
   const place = held && equals().indexOf(held);
@@ -33,7 +33,7 @@ export function replace(element, ...children) {
     .map((one) => (one instanceof Node ? one : document.createTextNode(one)));
   for (const child of [...element.childNodes]) if (!nodes.includes(child)) child.remove();
   nodes.forEach((node, index) => { if (element.childNodes[index] !== node) element.insertBefore(node, element.childNodes[index] ?? null); });
-  // One that was put back is there, but was taken out for a moment, which costs it the focus.
+  // A child that was reinserted has lost the focus.
   if (held && document.activeElement !== held) (held.isConnected ? held : equals()[place])?.focus({ preventScroll: true });
 }
 

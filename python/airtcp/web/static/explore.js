@@ -50,7 +50,7 @@ export function explore(app) {
       show();
       if (message.result) announce(told.headline);
     },
-    // Of a run that was stopped while remedies were tried the simulation stays.
+    // If a run was stopped while it tried remedies, keep its simulation.
     done: (state, asked) => {
       const told = resultOf.get(keyOf(asked.source));
       if (told?.depth === "sofar") told.depth = "simulation";

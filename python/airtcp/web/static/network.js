@@ -108,7 +108,7 @@ export function network(app) {
     announce(`${one.name}: ${step.value}`);
   }
 
-  /** A pointer that is pressed on a group: it moves the group, or adds a station where it stays. */
+  /** Handle a press on a group: a drag moves the group, a click adds a station. */
   function grip(event, one, at, x, shape, line) {
     event.preventDefault();
     shape.focus({ preventScroll: true });

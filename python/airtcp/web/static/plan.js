@@ -101,7 +101,7 @@ export function plan(app) {
       if (id === JSON.stringify(app.source())) show();
     }).catch((error) => {
       asked = null;
-      // Pressed now, it says what is wrong.
+      // Pressing it now shows the error.
       search.ready(true);
       replace(problem, bad(error.message));
     });
