@@ -28,7 +28,15 @@ BOTH_DEPTHS = ANSWERS | set(_BOTH.split())
 ROOMS = {
     "plugins": {"choices", "exceptions", "files", "_core"},
     **{one: {"choices", "plugins"} for one in ("acks", "congestion", "queues", "schedulers")},
-    "models": {"airtime", "amendments", "exceptions", "extensions", "high_rate", "standards"},
+    "models": {
+        "airtime",
+        "amendments",
+        "exceptions",
+        "extensions",
+        "high_rate",
+        "phrases",
+        "standards",
+    },
     "scenario": GROUND,
     "estimates": GROUND | {"scenario"},
     "results": GROUND | {"scenario", "estimates"},

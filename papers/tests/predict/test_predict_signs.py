@@ -163,14 +163,11 @@ def sentences() -> Iterator[str]:
     nothing.
     """
     reasons = {reason for card in CARDS for reason in card.harmless.values()}
-    folder = Path(airtcp.__file__).parent / "predict"
-    listed = tomllib.loads((folder / "assumptions.toml").read_text(encoding="utf-8")).values()
-    yield from (re.sub(r"{\w+}", "...", text) for text in listed if SIGN.search(text))
-    for path in sorted(
-        (*folder.glob("*.py"), *PAPERS.glob("*/predict.py"), *PAPERS.glob("*/predict/*.py"))
-    ):
-        if path.name == "wording.py":
-            continue
+    messages = Path(airtcp.__file__).parent / "messages" / "predict.toml"
+    for name, table in tomllib.loads(messages.read_text(encoding="utf-8")).items():
+        if name != "effects":
+            yield from (said for text in table.values() if SIGN.search(said := blank(text)))
+    for path in sorted((*PAPERS.glob("*/predict.py"), *PAPERS.glob("*/predict/*.py"))):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         inner = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr)}
         inner |= {id(v) for n in ast.walk(tree) if isinstance(n, ast.JoinedStr) for v in n.values}
@@ -184,10 +181,13 @@ def sentences() -> Iterator[str]:
                 yield text
     for path in sorted(PAPERS.glob("*/cards.toml")):
         for text in tomllib.loads(path.read_text(encoding="utf-8")).get("broken", {}).values():
-            # Replace fields by "...", except for the effects that several sentences share.
-            said = FIELD.sub(lambda match: EFFECTS.get(match[1], "..."), text)
-            if SIGN.search(said):
+            if SIGN.search(said := blank(text)):
                 yield said
+
+
+def blank(text: str) -> str:
+    """Return a template without its fields, except for the effects that sentences share."""
+    return FIELD.sub(lambda match: EFFECTS.get(match[1], "..."), text)
 
 
 def is_pattern(node: ast.Call) -> bool:

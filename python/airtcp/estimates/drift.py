@@ -26,6 +26,7 @@ from airtcp.estimates.traffic import Run, Traffic, measured, metrics_of
 from airtcp.estimates.windows import Windows
 from airtcp.labels import PARTS, spoken
 from airtcp.metrics import METRICS
+from airtcp.phrases import phrase
 from airtcp.scenario.keys.traffic import has_end
 from airtcp.stats import WIDE_ESTIMATE, Interval, student_interval, student_quantile
 
@@ -344,7 +345,7 @@ class Drift:
         number = traffic.units_begun(recurrent)
         if number >= FEWEST_UNITS:
             return None
-        reason = f"{number:.0f} pages or files start in all replications, fewer than {FEWEST_UNITS}"
+        reason = phrase("estimates.drift.few", number=number, fewest_units=FEWEST_UNITS)
         times = 2.0 * FEWEST_UNITS / max(1.0, number)
         return Steadiness("unsteady", reason, simulate_s=rounded_up(times * traffic.measured_s))
 
@@ -369,10 +370,11 @@ class Drift:
         if abs(moved.by) < _HARMLESS * mean:
             return Steadiness("steady")
         first, second = mean - moved.by / 2.0, mean + moved.by / 2.0
-        reason = (
-            f"{spoken(METRICS[name])} is {quantity(max(0.0, first), unit, 3)} in the first "
-            f"half of the measured time and {quantity(max(0.0, second), unit, 3)} in the "
-            "second"
+        reason = phrase(
+            "estimates.drift.halves",
+            metrics=spoken(METRICS[name]),
+            first=quantity(max(0.0, first), unit, 3),
+            second=quantity(max(0.0, second), unit, 3),
         )
         # The remaining error is half the difference of the halves, and it falls as 1 / T.
         times = abs(moved.by) / 2.0 / (_LEFT * mean)

@@ -31,6 +31,7 @@ from airtcp.estimates.laws import pause_s
 from airtcp.estimates.regression import Adjusted, adjusted
 from airtcp.estimates.startup import left_s
 from airtcp.estimates.traffic import Traffic
+from airtcp.phrases import phrase
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -140,8 +141,8 @@ class Loading:
         first, last = loading_s[[0, -1]] * self.own.windows / self.own.measured_s
         counts = f"({first:.1f} → {last:.1f})"
         if last > first:
-            return f"the number of pages in progress may still rise {counts}"
-        return f"the number of pages in progress varies, and may still rise {counts}"
+            return phrase("estimates.pages.rise", counts=counts)
+        return phrase("estimates.pages.vary", counts=counts)
 
     @property
     def _empty(self) -> float:

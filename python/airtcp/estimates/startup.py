@@ -29,7 +29,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from airtcp import distributions
-from airtcp.amounts import duration, percent, quantity
+from airtcp.amounts import duration, quantity
+from airtcp.phrases import phrase
 
 if TYPE_CHECKING:
     from airtcp.estimates.traffic import Traffic
@@ -69,11 +70,12 @@ class Startup:
     def reason(self) -> str:
         """The reason why the runs are too short."""
         if math.isinf(self.large_bytes):
-            return "half of all bytes are in transfers larger than a run can carry"
-        return (
-            f"half of all bytes are in transfers of {_megabytes(self.large_bytes)} or more, which "
-            f"take some {duration(self.takes_s)}: {percent(self.share)} of the measured time is "
-            "start-up"
+            return phrase("estimates.startup.long")
+        return phrase(
+            "estimates.startup.start_up",
+            large_bytes=_megabytes(self.large_bytes),
+            takes_s=duration(self.takes_s),
+            share=self.share,
         )
 
     @property
@@ -81,9 +83,10 @@ class Startup:
         """The reason why the runs contain too few large transfers."""
         if math.isinf(self.large_bytes):
             return self.reason
-        return (
-            f"half of all bytes are in transfers of {_megabytes(self.large_bytes)} or more, "
-            f"of which about {self.expected:.0f} occur in these replications"
+        return phrase(
+            "estimates.startup.rare",
+            large_bytes=_megabytes(self.large_bytes),
+            expected=self.expected,
         )
 
     @property
@@ -134,10 +137,7 @@ class Unseen:
     @property
     def reason(self) -> str:
         """The reason why no interval is reported."""
-        return (
-            f"the variance of sizes is infinite, and {percent(self.share)} of all bytes are "
-            f"in transfers larger than expected among {self.begun:,}"
-        )
+        return phrase("estimates.startup.infinite_variance", share=self.share, begun=self.begun)
 
 
 def unseen(traffic: Traffic) -> list[Unseen]:

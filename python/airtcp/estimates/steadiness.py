@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from airtcp.amounts import duration, percent
+from airtcp.amounts import duration
 from airtcp.estimates.regression import adjusted
+from airtcp.phrases import phrase
 from airtcp.stats import Interval, student_interval
 
 if TYPE_CHECKING:
@@ -85,10 +86,11 @@ def judge(traffic: Traffic) -> Judgement:
     in_progress = np.mean(
         [len(run.accounts.under_way_age_s) for run in traffic.runs if run.accounts]
     )
-    reason = (
-        f"{'more' if share > 0.0 else 'fewer'} bytes are in progress at the end than at the "
-        f"start, by {percent(abs(share))} of the requested bytes, in {in_progress:.0f} "
-        "transfers"
+    reason = phrase(
+        "estimates.drift.in_progress",
+        share="more" if share > 0.0 else "fewer",
+        share_2=abs(share),
+        in_progress=in_progress,
     )
     if not traffic.is_closed:
         state: State = "unsteady" if abs(share) > _HARMLESS_SHARE else "steady"

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from airtcp.amounts import duration, percent
+from airtcp.amounts import duration
 from airtcp.choices import CONGESTION
+from airtcp.phrases import phrase
 from airtcp.scenario.keys.traffic import is_endless
 
 if TYPE_CHECKING:
@@ -116,12 +117,12 @@ class Windows:
         """Say in words how much more is in flight in the second half."""
         growing = [kind for kind in self._kinds if kind.grows]
         most = max((one.second / one.first - 1.0 for one in growing if one.first), default=None)
-        half = "half of the measured time"
+        half = phrase("estimates.windows.half")
         if most is None:
-            grown = f"some have nothing in flight in the first {half}"
+            grown = phrase("estimates.windows.idle", half=half)
         else:
-            grown = f"some have {percent(most)} more in flight in the second {half}"
-        return f"TCP windows of endless connections still grow: {grown}"
+            grown = phrase("estimates.windows.more", most=most, half=half)
+        return phrase("estimates.windows.grow", grown=grown)
 
     @cached_property
     def tooth_s(self) -> float:
@@ -131,10 +132,7 @@ class Windows:
     @property
     def sawtooth(self) -> str:
         """Say in words how long the sawtooth lasts."""
-        return (
-            "a sawtooth of the TCP windows of endless connections takes "
-            f"{duration(self.tooth_s)}, so each replication shows only part of one"
-        )
+        return phrase("estimates.windows.sawtooth", tooth_s=duration(self.tooth_s))
 
     @cached_property
     def grow(self) -> bool:

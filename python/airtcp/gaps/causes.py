@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from airtcp.phrases import phrase
 from airtcp.scenario.toml_text import value_text
 from airtcp.standards import DSSS, OFDM, STANDARDS
 
@@ -96,7 +97,7 @@ def causes(scenario: Scenario, share: float) -> tuple[list[Cause], dict[str, str
     untried: dict[str, str] = {}
     found += _rates(scenario)
     if scenario.cells is not None:
-        untried["neighbour"] = "the scenario lists its neighbours explicitly"
+        untried["neighbour"] = phrase("gaps.causes.neighbours_listed")
     else:
         found += _neighbours(scenario)
     found += _frame_losses(scenario)
@@ -105,7 +106,7 @@ def causes(scenario: Scenario, share: float) -> tuple[list[Cause], dict[str, str
     found += _windows(scenario)
     for kind in KINDS:
         if kind not in untried and all(one.kind != kind for one in found):
-            untried[kind] = "no key of the scenario has this effect"
+            untried[kind] = phrase("gaps.causes.no_key")
     return found, untried
 
 
@@ -184,7 +185,7 @@ def _neighbours(scenario: Scenario) -> Iterator[Cause]:
             lines = ["[[stations]]", *(f"{key} = {value_text(one)}" for key, one in group.items())]
             lines += ["[[flows]]", *(f"{key} = {value_text(one)}" for key, one in flow.items())]
             senders = "one more sender" if count == 1 else f"{count} more senders"
-            title = f"{senders} on the channel, of {rate} in packets of 1470 B"
+            title = phrase("gaps.causes.neighbour", senders=senders, rate=rate)
             return Change(data, title, written="\n".join(lines), added=name)
 
         yield Cause("neighbour", "the channel", at)
@@ -196,7 +197,11 @@ def _frame_losses(scenario: Scenario) -> Iterator[Cause]:
         def at(strength: float, groups: list[StationGroup] = groups) -> Change:
             lost = _percent(_between(_FRAMES_LOST, strength))
             changes = {f"stations.{one.name}.frame_errors": lost for one in groups}
-            return _set(scenario, changes, f"{lost} of the frames of {_called(groups)} lost")
+            return _set(
+                scenario,
+                changes,
+                phrase("gaps.causes.frames_lost", lost=lost, groups=_called(groups)),
+            )
 
         yield Cause("frame-losses", _called(groups), at)
 
@@ -206,7 +211,7 @@ def _wires(scenario: Scenario, share: float) -> Iterator[Cause]:
     used = {one for flow in scenario.flows for one in flow.path if isinstance(one, str)}
     names: list[str | None] = [one for one in scenario.links if one in used]
     for name in names or [None]:
-        called = name or "a link at the access point"
+        called = name or phrase("gaps.causes.link_of_ap")
 
         def on(keys: Mapping[str, Any], title: str, name: str | None = name) -> Change:
             if name is not None:
@@ -218,7 +223,7 @@ def _wires(scenario: Scenario, share: float) -> Iterator[Cause]:
 
         def losing(strength: float, on: _On = on, called: str = called) -> Change:
             lost = _percent(_between(_PACKETS_LOST, strength))
-            return on({"loss": lost}, f"{lost} of the packets on {called} lost")
+            return on({"loss": lost}, phrase("gaps.causes.packets_lost", lost=lost, called=called))
 
         yield Cause("wire-losses", called, losing)
         most = _capacity(scenario, name)
@@ -241,7 +246,7 @@ def _wires(scenario: Scenario, share: float) -> Iterator[Cause]:
             kind = "bloated-wire" if _is_deep(scenario.links[name].queue) else "slow-wire"
             yield Cause(kind, called, _with(slow, queue=None, tail=", with its own queue"))
         for limit in _BLOATED:
-            tail = f", with a queue of {limit} packets"
+            tail = phrase("gaps.causes.with_queue", limit=limit)
             deep = {"discipline": "fifo", "limit": limit}
             yield Cause("bloated-wire", called, _with(slow, queue=deep, tail=tail))
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, cast
 from airtcp.exceptions import ScenarioError
 from airtcp.gaps.causes import KINDS, Cause, Change, causes
 from airtcp.gaps.distance import Axis, axes_of, carried, total, value_in
+from airtcp.phrases import phrase
 from airtcp.remedies import as_written, named
 from airtcp.results.measured import Explanation, Gap
 from airtcp.run.points import Points
@@ -150,15 +151,13 @@ def explain(
     conservation law.
     """
     if result.measured is None:
-        raise ValueError("the result has no measured values; allowed: a result of with_measured")
+        raise ValueError(phrase("gaps.explain.not_measured"))
     axes = axes_of(result.measured)
     rows = tuple((axis.metric, axis.of) for axis in axes if axis.is_gap)
     if not rows:
         return Gap(())
     if not hasattr(result.scenario, "vary") or not result.simulation.runs:
-        return Gap(
-            rows, untried=dict.fromkeys(KINDS, ("its scenario is only known in resolved form"))
-        )
+        return Gap(rows, untried=dict.fromkeys(KINDS, phrase("gaps.explain.resolved_only")))
     base = named(cast("Scenario", result.scenario))
     found, untried = causes(base, _share(axes))
     all_ = [_Tried(cause) for cause in found]
@@ -173,7 +172,7 @@ def explain(
                 best.append(max(of_kind, key=lambda one: one.shares[one.best]))
         told = [_told(search, one.tries[one.best], base, result, axes) for one in best]
     for kind in {one.cause.kind for one in all_} - {one.cause.kind for one in best}:
-        untried[kind] = "it does not fit the other keys of the scenario"
+        untried[kind] = phrase("gaps.explain.unfit")
     told.sort(key=lambda one: (-one.share, list(KINDS).index(one.kind)))
     return Gap(rows, tuple(told), untried, interrupted=points.interrupted)
 

@@ -17,6 +17,7 @@ import numpy as np
 from airtcp.estimates import estimate
 from airtcp.judge.targets import targets_of
 from airtcp.labels import PARTS
+from airtcp.phrases import phrase
 from airtcp.results import Comparison, Simulation, SimulationResult
 from airtcp.results.cells import interval_of, of_simulation
 from airtcp.results.least import endless_goodputs
@@ -82,10 +83,7 @@ def scenario_of(result: Simulated) -> ResolvedScenario:
     """Return the scenario of a result. Raises TypeError for another object."""
     scenario: ResolvedScenario | None = getattr(result, "scenario", None)
     if scenario is None or not hasattr(result, "simulation"):
-        raise TypeError(
-            f"{result!r:.60} is not a result; allowed: a result of airtcp.run, airtcp.compare or "
-            "airtcp.simulate"
-        )
+        raise TypeError(phrase("judge.verdict.not_a_result", result=result))
     return scenario
 
 

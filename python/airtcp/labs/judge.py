@@ -17,6 +17,7 @@ from airtcp.files import read_text
 from airtcp.labels import flows_of, label_of, spoken
 from airtcp.labs.sheet import FORMS, NAMES, Question, Sheet, sheet
 from airtcp.metrics import METRICS
+from airtcp.phrases import phrase
 from airtcp.scenario.toml_text import option_value, parse
 from airtcp.units import parse_percent, parse_rate_bps, parse_time_s
 
@@ -60,18 +61,22 @@ def check(path: Path | str, *, threads: int | None = None) -> list[Judged]:
     name = file.name.partition(".")[0]
     if name not in NAMES or not file.name.endswith(_END):
         allowed = f"{', '.join(NAMES)}, with {_END} after it"
-        raise QuestionError(f"{file}: its name is not the name of a sheet; allowed: {allowed}")
+        raise QuestionError(phrase("labs.judge.no_sheet", file=file, allowed=allowed))
     try:
         answers = parse(read_text(file, _MOST_BYTES))
     except OSError as error:
-        raise QuestionError(f"{file}: cannot be read: {error.strerror or error}") from error
+        raise QuestionError(
+            phrase("labs.judge.not_readable", file=file, strerror=error.strerror or error)
+        ) from error
     except (ValueError, RecursionError) as error:
-        raise QuestionError(f"{file}: is not TOML: {error}") from error
+        raise QuestionError(phrase("labs.judge.not_toml", file=file, error=error)) from error
     of = sheet(name)
     unknown = [key for key in answers if key not in of.questions]
     if unknown:
         known = ", ".join(of.questions)
-        raise QuestionError(f"{file}: {unknown[0]} is not a question; allowed: {known}")
+        raise QuestionError(
+            phrase("labs.judge.not_a_question", file=file, unknown=unknown[0], known=known)
+        )
     return [judge(of, key, answers.get(key), threads=threads) for key in of.questions]
 
 
@@ -128,7 +133,7 @@ class _Runs:
 def _quantity(metric: str, answer: Any) -> float:
     """Parse an answer into the unit of its metric. Raises _WrongError."""
     if isinstance(answer, bool):
-        raise _WrongError(f"{answer} is not a number; allowed: {FORMS['number']}")
+        raise _WrongError(phrase("labs.judge.not_a_number", answer=answer, number=FORMS["number"]))
     unit = METRICS[metric].unit
     try:
         if isinstance(answer, str):
@@ -138,7 +143,7 @@ def _quantity(metric: str, answer: Any) -> float:
                 return parse_time_s(answer)
             return parse_percent(answer) if answer.strip().endswith("%") else float(answer)
         if unit in ("s", "b/s"):
-            raise _WrongError(f"{answer} has no unit; allowed: {FORMS['number']}")
+            raise _WrongError(phrase("labs.judge.no_unit", answer=answer, number=FORMS["number"]))
         return float(answer)
     except (UnitError, ValueError, TypeError) as error:
         raise _WrongError(f"{answer!r}: {error}; allowed: {FORMS['number']}") from error
@@ -153,8 +158,10 @@ def _near(given: float, wanted: float, within: float, half: float | None = None)
     # An interval wider than half its mean does not separate right from wrong answers.
     wide = min(half or 0.0, _WIDEST * abs(wanted))
     if abs(given - wanted) <= max(within * abs(wanted), wide):
-        return f"within {100 * within:g} % of the simulation, or its interval"
-    raise _WrongError("too high" if given > wanted else "too low")
+        return phrase("labs.judge.near", within=100 * within)
+    raise _WrongError(
+        phrase("labs.judge.too_high") if given > wanted else phrase("labs.judge.too_low")
+    )
 
 
 def _number(runs: _Runs, question: Question, answer: Any) -> str:
@@ -166,7 +173,7 @@ def _number(runs: _Runs, question: Question, answer: Any) -> str:
 
 def _factor(runs: _Runs, question: Question, answer: Any) -> str:
     if isinstance(answer, bool) or not isinstance(answer, int | float):
-        raise _WrongError(f"{answer!r} is not a number; allowed: {FORMS['factor']}")
+        raise _WrongError(phrase("labs.judge.not_a_factor", answer=answer, factor=FORMS["factor"]))
     over = runs.value(question, question.set).mean
     under = runs.value(question, question.against).mean
     assert over is not None, "a sheet asks for what its scenario has"
@@ -177,7 +184,7 @@ def _factor(runs: _Runs, question: Question, answer: Any) -> str:
 def _choice(runs: _Runs, question: Question, answer: Any) -> str:
     if answer not in question.options:
         allowed = ", ".join(question.options)
-        raise _WrongError(f"{answer!r} is not one of the words; allowed: {allowed}")
+        raise _WrongError(phrase("labs.judge.not_a_word", answer=answer, allowed=allowed))
     values = {name: runs.value(question, set_).mean for name, set_ in question.options.items()}
     known = {name: value for name, value in values.items() if value is not None}
     best = (max if question.want == "highest" else min)(known.values())
@@ -186,42 +193,46 @@ def _choice(runs: _Runs, question: Question, answer: Any) -> str:
     label = label_of(metric, flows_of(group, part or None)) if group else spoken(metric)
     if abs(known[answer] - best) <= _ALIKE * abs(best):
         return f"it has the {question.want} {label}"
-    raise _WrongError(f"another one has the {question.want} {label}")
+    raise _WrongError(phrase("labs.judge.another", want=question.want, label=label))
 
 
 def _most(runs: _Runs, question: Question, answer: Any) -> str:
     if isinstance(answer, bool) or not isinstance(answer, int) or answer < 1:
-        raise _WrongError(f"{answer!r} is not a number; allowed: {FORMS['most']}, 1 or more")
+        raise _WrongError(phrase("labs.judge.not_a_count", answer=answer, most=FORMS["most"]))
     try:
         missed = runs.holds(question.holds, {**question.set, question.path: answer})
         if missed is not None:
-            raise _WrongError(f"too many: {missed} is missed")
+            raise _WrongError(phrase("labs.judge.too_many", missed=missed))
         more = answer + question.step
         if runs.holds(question.holds, {**question.set, question.path: more}) is None:
-            raise _WrongError(f"too few: it is met with {more}, too")
+            raise _WrongError(phrase("labs.judge.too_few", more=more))
     except ScenarioError as error:
         raise _WrongError(str(error)) from error
-    return f"it is met, but not with {question.step} more"
+    return phrase("labs.judge.not_with_more", step=question.step)
 
 
 def _setting(runs: _Runs, question: Question, answer: Any) -> str:
     texts = [answer] if isinstance(answer, str) else answer
     if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
-        raise _WrongError(f"{answer!r} is not a list of settings; allowed: {FORMS['setting']}")
+        raise _WrongError(
+            phrase("labs.judge.not_settings", answer=answer, setting=FORMS["setting"])
+        )
     changes: dict[str, Any] = {}
     for text in texts:
         path, equals, value = text.partition("=")
         path = path.strip()
         if not equals or not any(f"{path}.".startswith(f"{one}.") for one in question.allowed):
-            raise _WrongError(f"{text!r} may not be set; allowed: {', '.join(question.allowed)}")
+            raise _WrongError(
+                phrase("labs.judge.not_to_be_set", text=text, allowed=question.allowed)
+            )
         changes[path] = option_value(value.strip())
     try:
         missed = runs.holds(question.holds, {**question.set, **changes})
     except ScenarioError as error:
         raise _WrongError(str(error)) from error
     if missed is not None:
-        raise _WrongError(f"{missed} is missed with it")
-    return "the target is met with it"
+        raise _WrongError(phrase("labs.judge.missed", missed=missed))
+    return phrase("labs.judge.met")
 
 
 _JUDGES: Final[Mapping[str, Callable[[_Runs, Question, Any], str]]] = {

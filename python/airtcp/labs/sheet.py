@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import OutputError, QuestionError
+from airtcp.phrases import phrase
 from airtcp.scenario.toml_text import option_value
 
 if TYPE_CHECKING:
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
 NAMES: Final = ("dcf", "anomaly", "uploads", "bufferbloat", "aggregation", "capacity")
 #: The expected form of an answer, by kind of question.
 FORMS: Final = {
-    "number": 'a number with its unit, such as "12 Mb/s" or "30 ms"; shares as "5 %"',
+    "number": phrase("labs.sheet.number"),
     "factor": "a number",
     "choice": "one of the words",
     "most": "a whole number",
-    "setting": "a list of settings, such as ['ap.queue={ discipline = \"codel\" }']",
+    "setting": phrase("labs.sheet.setting"),
 }
 
 
@@ -87,7 +88,7 @@ def sheets() -> tuple[Sheet, ...]:
 def sheet(name: str) -> Sheet:
     """Return the sheet with a name. Raises QuestionError if there is none."""
     if name not in NAMES:
-        raise QuestionError(f"there is no sheet {name!r}; allowed: {', '.join(NAMES)}")
+        raise QuestionError(phrase("labs.sheet.unknown", name=name, names=NAMES))
     text = (_directory() / f"{name}.md").read_text(encoding="utf-8")
     told = tomllib.loads((_directory() / f"{name}.questions.toml").read_text(encoding="utf-8"))
     questions = {key: _question(one) for key, one in told.items()}
@@ -118,13 +119,15 @@ def write(name: str, to: Path | str = ".", *, force: bool = False) -> list[Path]
     }
     there = [str(folder / file) for file in files if os.path.exists(folder / file)]
     if there and not force:
-        raise OutputError(f"{', '.join(there)}: file exists; --force overwrites it")
+        raise OutputError(phrase("labs.sheet.exists", there=there))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for file, text in files.items():
             (folder / file).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise OutputError(f"cannot write to {folder}: {error.strerror or error}") from error
+        raise OutputError(
+            phrase("labs.sheet.cannot_write", folder=folder, strerror=error.strerror or error)
+        ) from error
     return [folder / file for file in files]
 
 
@@ -185,4 +188,4 @@ def call_of(line: str) -> str:
         return f"airtcp.diff({base}, {varied})"
     if verb == "plan" and set(others) == {"--vary", "--until"}:
         return f"airtcp.plan({varied}, vary={others['--vary']!r}, until={others['--until']!r})"
-    raise ValueError(f"{line!r} has no call; allowed: simulate, diff with --set, plan")
+    raise ValueError(phrase("labs.sheet.no_call", line=line))

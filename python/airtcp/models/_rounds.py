@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from airtcp.exceptions import ConvergenceError
+from airtcp.phrases import phrase
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
@@ -321,7 +322,7 @@ def _visits_per_s(
         members = np.flatnonzero(labels == one)
         law = _stationary(ways[members][:, members])
         if not np.isfinite(law).all() or law.min() < -1e-9 or abs(law.sum() - 1.0) > 1e-6:
-            raise ConvergenceError("the rounds of a window have no stationary law")
+            raise ConvergenceError(phrase("models.solver.no_stationary_law"))
         visits[members] = chance * law / (law @ lasts_s[members])
     return visits
 

@@ -31,6 +31,7 @@ from airtcp.models.airtime import (
 )
 from airtcp.models.bianchi import SlotTimes
 from airtcp.models.checks import Values
+from airtcp.phrases import phrase
 
 __all__ = ["HT_20MHZ", "Exchange", "Rounds", "sent_mpdus", "slot_times"]
 
@@ -235,9 +236,7 @@ def _window(most: int, window: int, error: float) -> float:
     if most * error ** (window // most) < _UNHURT:
         return float(most)
     if window > _SLOW:
-        raise ModelError(
-            f"lost MPDUs hold back a Block ACK window of {window}; solved up to {_SLOW}"
-        )
+        raise ModelError(phrase("models.solver.slow_window", window=window, slow=_SLOW))
     moves = window + 1
     missing, moved = np.ones((moves, window)), np.full(moves, 1.0 / moves)
     for _ in range(_MOST_ROUNDS):
@@ -256,7 +255,7 @@ def _window(most: int, window: int, error: float) -> float:
         missing, moved = after, total
         if change < _SETTLED:
             return float(moved @ (missing * _fewer_before(missing, most)).sum(axis=1))
-    raise ConvergenceError(f"Block ACK window: {_MOST_ROUNDS} rounds did not settle it")
+    raise ConvergenceError(phrase("models.solver.window_unsettled", most_rounds=_MOST_ROUNDS))
 
 
 def _fewer_before(missing: Values, most: int) -> Values:

@@ -29,6 +29,7 @@ from airtcp.models import checks
 from airtcp.models.airtime import Phy, Rate, collision_time_ns, exchange_time_ns
 from airtcp.models.checks import Values
 from airtcp.models.roots import increasing_root
+from airtcp.phrases import phrase
 
 __all__ = [
     "FHSS_BASIC",
@@ -177,7 +178,7 @@ def saturation(
     successes = np.asarray(1.0)
     if variant == "freezing":
         if w0 is None:
-            raise ValueError("w0 is needed by the variant 'freezing'")
+            raise ValueError(phrase("models.input.no_w0"))
         successes = 1.0 / (1.0 - 1.0 / checks.real("w0", w0, at_least=2.0))
         success, collision = success * successes + times.slot_s, collision + times.slot_s
     checks.broadcast(n=point.n, w0=np.asarray(successes))

@@ -40,6 +40,7 @@ from airtcp.models._clusters import Chain, Unaligned
 from airtcp.models._product import Product
 from airtcp.models.bianchi import SlotTimes
 from airtcp.models.checks import Values
+from airtcp.phrases import phrase
 
 __all__ = [
     "MOST_CELLS",
@@ -149,7 +150,7 @@ def clusters(
         if change < _NEAR:
             successes = (starts - together) * alone / begins
             return Clusters(starts, successes, gamma, chain.busy(law))
-    raise ConvergenceError(f"shares of collisions still change by {change:.1e}")
+    raise ConvergenceError(phrase("models.cells.shares_change", change=change))
 
 
 def approximate_clusters(
@@ -215,7 +216,7 @@ def approximate_clusters(
             successes = starts * (1.0 - beside) * alone * kept / begins
             told = (starts, successes, gamma, starts * lasts)
             return Clusters(*(form.outward(one) for one in told))
-    raise ConvergenceError(f"shares of collisions still change by {change:.1e}")
+    raise ConvergenceError(phrase("models.cells.shares_change", change=change))
 
 
 def independent_sets(neighbours: ArrayLike, busy_s: ArrayLike, backoff_s: ArrayLike) -> Values:
@@ -274,9 +275,9 @@ def _times(times: SlotTimes | Sequence[SlotTimes], cells: int) -> tuple[float, V
     """Return the slot, and the durations of a success and of a collision in each cell."""
     each = [times] * cells if isinstance(times, SlotTimes) else list(times)
     if len(each) != cells:
-        raise ValueError(f"times has {len(each)} entries; allowed: {cells}, one for each cell")
+        raise ValueError(phrase("models.cells.entries", each=len(each), cells=cells))
     if len({one.slot_s for one in each}) > 1:
-        raise ValueError("times has slots of several lengths; allowed: one")
+        raise ValueError(phrase("models.cells.slots"))
     successes, collisions = zip(*((one.success_s, one.collision_s) for one in each), strict=True)
     return each[0].slot_s, np.array(successes), np.array(collisions)
 
@@ -307,10 +308,10 @@ def _graph(neighbours: ArrayLike, most: int) -> list[int]:
     """Return a bit mask of neighbors for each cell. Raises ValueError."""
     matrix = np.asarray(neighbours)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix):
-        raise ValueError(f"neighbours must be a square matrix, not of shape {matrix.shape}")
+        raise ValueError(phrase("models.cells.not_square", shape=matrix.shape))
     if len(matrix) > most:
-        raise ValueError(f"neighbours has {len(matrix)} cells; allowed: {most} at most")
+        raise ValueError(phrase("models.cells.many", matrix=len(matrix), most=most))
     heard = matrix.astype(bool)
     if (heard != heard.T).any() or heard.diagonal().any():
-        raise ValueError("neighbours must be symmetric, and no cell a neighbour of itself")
+        raise ValueError(phrase("models.cells.not_symmetric"))
     return [sum(1 << int(other) for other in np.flatnonzero(row)) for row in heard]

@@ -9,6 +9,8 @@ from typing import Literal, TypeAlias, get_args, get_origin, get_type_hints
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from airtcp.phrases import phrase
+
 Values: TypeAlias = NDArray[np.float64]
 """Results of a model: an array, or a NumPy scalar where every argument was a scalar."""
 
@@ -36,17 +38,19 @@ def real(
             raise TypeError
         array = array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(
-            f"{name} must be a real number or an array of them, not {value!r}"
-        ) from None
+        raise ValueError(phrase("models.input.not_real", name=name, value=value)) from None
     if array.size == 0:
-        raise ValueError(f"{name} must not be empty")
+        raise ValueError(phrase("models.input.empty", name=name))
     low, high = float(array.min()), float(array.max())
     bounds = (at_least, above, at_most)
     if _between(low, high, *bounds) and not (whole and np.any(array != np.floor(array))):
         return array
     if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite, not {_offender(array, ~np.isfinite(array))}")
+        raise ValueError(
+            phrase(
+                "models.input.not_finite", name=name, array=_offender(array, ~np.isfinite(array))
+            )
+        )
     _refuse(name, array, np.abs(array) > _LARGEST, f"at most {_LARGEST:g} in size")
     _refuse(name, array, at_least is not None and array < at_least, f"at least {at_least}")
     _refuse(name, array, above is not None and array <= above, f"greater than {above}")
@@ -73,7 +77,7 @@ def scalar(
             return number
     array = real(name, value, at_least=at_least, above=above, at_most=at_most, whole=whole)
     if array.ndim:
-        raise ValueError(f"{name} must be a single number, not an array of shape {array.shape}")
+        raise ValueError(phrase("models.input.not_scalar", name=name, shape=array.shape))
     return float(array)
 
 
@@ -83,13 +87,15 @@ def broadcast(**arguments: Values) -> tuple[Values, ...]:
         return tuple(np.broadcast_arrays(*arguments.values()))
     except ValueError:
         shapes = ", ".join(f"{name} {array.shape}" for name, array in arguments.items())
-        raise ValueError(f"shapes do not broadcast: {shapes}") from None
+        raise ValueError(phrase("models.input.shapes", shapes=shapes)) from None
 
 
 def choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
     """Raise `ValueError` unless `value` is one of `allowed`."""
     if value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, not {value!r}")
+        raise ValueError(
+            phrase("models.input.not_one_of", name=name, repr=map(repr, allowed), value=value)
+        )
 
 
 def choices(record: object) -> None:
@@ -114,7 +120,14 @@ def _between(
 
 def _refuse(name: str, array: Values, bad: NDArray[np.bool_] | bool, wanted: str) -> None:
     if np.any(bad):
-        raise ValueError(f"{name} must be {wanted}, not {_offender(array, np.asarray(bad))}")
+        raise ValueError(
+            phrase(
+                "models.input.refused",
+                name=name,
+                wanted=wanted,
+                array=_offender(array, np.asarray(bad)),
+            )
+        )
 
 
 def _offender(array: Values, bad: NDArray[np.bool_]) -> float:

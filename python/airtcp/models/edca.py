@@ -32,6 +32,7 @@ from airtcp.models import checks
 from airtcp.models.bianchi import SlotTimes, attempt_probability
 from airtcp.models.bianchi import fixed_point as bianchi_fixed_point
 from airtcp.models.checks import Values
+from airtcp.phrases import phrase
 
 __all__ = ["FixedPoint", "Saturation", "Zones", "fixed_point", "saturation", "zones"]
 
@@ -229,10 +230,10 @@ def saturation(point: FixedPoint, times: SlotTimes | Sequence[SlotTimes]) -> Sat
     classes = point.tau.shape[-1]
     each = [times] * classes if isinstance(times, SlotTimes) else list(times)
     if len(each) != classes:
-        raise ValueError(f"times must be one, or one for each of {classes} classes")
+        raise ValueError(phrase("models.edca.times", classes=classes))
     slot = each[0].slot_s
     if any(other.slot_s != slot for other in each):
-        raise ValueError("times must agree on slot_s: all nodes of a channel have the same slot")
+        raise ValueError(phrase("models.edca.slots"))
     success = np.array([one.success_s for one in each])
     payload = np.array([one.payload_s for one in each])
     lengths = np.array([one.collision_s for one in each])
@@ -335,8 +336,12 @@ def _solve(n: Values, aifs: Values, stages: dict[str, Values]) -> Values:
         change = np.where(taken[:, np.newaxis], new_change, change)
         size = np.where(taken, new_size, size)
     raise ConvergenceError(
-        f"collision probabilities of the classes: {np.count_nonzero(size > _RESIDUAL)} of "
-        f"{size.size} not found in {_MOST_STEPS} steps"
+        phrase(
+            "models.edca.not_found",
+            found=np.count_nonzero(size > _RESIDUAL),
+            of=size.size,
+            steps=_MOST_STEPS,
+        )
     )
 
 

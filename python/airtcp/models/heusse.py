@@ -30,6 +30,7 @@ from numpy.typing import ArrayLike
 from airtcp.models import checks
 from airtcp.models.airtime import Phy, Rate, exchange_time_ns
 from airtcp.models.checks import Values
+from airtcp.phrases import phrase
 
 __all__ = [
     "Anomaly",
@@ -244,7 +245,7 @@ def anomaly(
     )
     n, window = hosts.sum(axis=-1), window[..., 0]
     if np.any(n < 1.0) or np.any(n > _MOST_HOSTS):
-        raise ValueError(f"count must add up to 1 host at least and to {_MOST_HOSTS:g} at most")
+        raise ValueError(phrase("models.input.hosts", most_hosts=_MOST_HOSTS))
     p_c = _collision(n, window)
     wait = contention_time_s(n, window, slot_s, backoff=backoff)
     total = time + np.asarray(wait)[..., np.newaxis]

@@ -23,6 +23,7 @@ import numpy as np
 from airtcp.exceptions import ConvergenceError
 from airtcp.models import checks
 from airtcp.models.checks import Values
+from airtcp.phrases import phrase
 
 __all__ = ["HiddenPair", "hidden_pair"]
 
@@ -83,7 +84,7 @@ def hidden_pair(
         if chain.step() < _NEAR:
             time_s = chain.slots * slot_s
             return HiddenPair(chain.successes / time_s, chain.drops / time_s, 1.0 - chain.successes)
-    raise ConvergenceError("the law of two hidden stations does not converge")
+    raise ConvergenceError(phrase("models.solver.hidden"))
 
 
 class _Chain:

@@ -18,6 +18,7 @@ from airtcp.amendments import LONG_TRAINING_FIELDS, SCHEMES, UserSignal
 from airtcp.high_rate import HighRate, HighRateTiming
 from airtcp.models import checks
 from airtcp.models.airtime import Phy, Rate, ppdu_time_ns
+from airtcp.phrases import phrase
 
 __all__ = ["Answers", "Cycle", "Division", "User", "cycle", "division"]
 
@@ -91,7 +92,7 @@ def division(width_mhz: int, users: int) -> Division:
     """
     checks.scalar("users", users, at_least=1, whole=True)
     if width_mhz not in _UNITS:
-        raise ValueError(f"width_mhz must be one of {[*_UNITS]}, not {width_mhz}")
+        raise ValueError(phrase("models.ofdma.width", values=[*_UNITS], width_mhz=width_mhz))
     sizes = zip(_SUBCARRIERS, _UNITS[width_mhz], strict=False)
     return next(Division(tones, units) for tones, units in sizes if units <= users)
 
@@ -152,7 +153,7 @@ def cycle(
     width = users[0].rate.channel_width_mhz if users else 0
     parts = division(width, len(users))
     if parts.units != len(users):
-        raise ValueError(f"users must be as many as resource units ({parts.units})")
+        raise ValueError(phrase("models.ofdma.users", units=parts.units))
     before = _preamble_ns(users)
     mpdus, ppdu = [], 0
     for user in users:
@@ -165,7 +166,7 @@ def cycle(
         padded = -(-subframe // 32) * 32
         count = min(window, 1 + (most - subframe) // padded)
         if count < 1:
-            raise ValueError(f"longest_ns must leave room for an MPDU, not {longest_ns}")
+            raise ValueError(phrase("models.ofdma.longest", longest_ns=longest_ns))
         mpdus.append(count)
         symbols = -(-(around + (count - 1) * padded + subframe) // bits)
         ppdu = max(ppdu, before + symbols * symbol_ns + timing.signal_extension_ns)
@@ -208,7 +209,7 @@ def _symbol_bits(mcs: int, streams: int, parts: Division) -> int:
 def _signal_of(user: User) -> UserSignal:
     signal = user.rate.amendment.user_signal
     if signal is None:
-        raise ValueError(f"users must have a standard with OFDMA, not {user.rate.format}")
+        raise ValueError(phrase("models.ofdma.no_ofdma", format=user.rate.format))
     return signal
 
 

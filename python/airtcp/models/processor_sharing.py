@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 from airtcp.models import checks
 from airtcp.models.checks import Values
 from airtcp.models.roots import increasing_root
+from airtcp.phrases import phrase
 
 __all__ = [
     "Sharing",
@@ -83,8 +84,7 @@ def stable_load(name: str, rho: ArrayLike) -> Values:
     worst = float(load.max())
     if worst >= 1.0:
         raise ValueError(
-            f"{name} must be below 1, not {worst!r}: the system is unstable, "
-            f"work exceeds capacity by {100.0 * (worst - 1.0):.4g} %"
+            phrase("models.sharing.unstable", name=name, load=worst, excess=100.0 * (worst - 1.0))
         )
     return load
 
@@ -378,7 +378,7 @@ def _stretched(name: str, service_s: ArrayLike, rho: ArrayLike) -> Values:
 def _probability(probability: ArrayLike) -> Values:
     wanted = checks.real("probability", probability, at_least=0.0, at_most=1.0)
     if np.any(wanted == 1.0):
-        raise ValueError("probability must be less than 1, not 1: no time is long enough")
+        raise ValueError(phrase("models.sharing.certain"))
     return wanted
 
 
@@ -430,10 +430,7 @@ def _speeds(speeds: ArrayLike | None, flows: int) -> Values:
         return np.ones(flows)
     checked = checks.real("speeds", speeds, above=0.0)
     if checked.ndim != 1 or checked.size < flows:
-        raise ValueError(
-            f"speeds must have one dimension and {flows} values or more, one per number of flows, "
-            f"not the shape {checked.shape}"
-        )
+        raise ValueError(phrase("models.sharing.speeds", flows=flows, shape=checked.shape))
     return checked[:flows]
 
 

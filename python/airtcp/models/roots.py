@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from airtcp.exceptions import ConvergenceError
 from airtcp.models.checks import Values
+from airtcp.phrases import phrase
 
 _EPSILON = float(np.finfo(np.float64).eps)
 _MOST_STEPS = 200
@@ -29,7 +30,7 @@ def increasing_root(
     """
     low, high = np.array(low, dtype=np.float64), np.array(high, dtype=np.float64)
     f_low, f_high = function(low), function(high)
-    _require((f_low <= 0.0) & (f_high >= 0.0), f"{what}: no root between the ends of the interval")
+    _require((f_low <= 0.0) & (f_high >= 0.0), "no_root", what)
     for _ in range(_MOST_STEPS):
         close = 16.0 * _EPSILON
         done = (-f_low <= close * low) | (f_high <= close * high) | (high - low <= close * low)
@@ -45,11 +46,14 @@ def increasing_root(
             low, f_low = np.where(below, point, low), np.where(below, value, f_low)
             high, f_high = np.where(above, point, high), np.where(above, value, f_high)
     else:
-        raise ConvergenceError(f"{what}: {_MOST_STEPS} steps did not close the interval")
-    _require(np.minimum(-f_low, f_high) <= 1e-9, f"{what}: the residual does not vanish")
+        raise ConvergenceError(
+            phrase("models.solver.open_interval", what=what, most_steps=_MOST_STEPS)
+        )
+    _require(np.minimum(-f_low, f_high) <= 1e-9, "residual", what)
     return np.where(-f_low <= f_high, low, high)
 
 
-def _require(good: NDArray[np.bool_], message: str) -> None:
+def _require(good: NDArray[np.bool_], problem: str, what: str) -> None:
     if not np.all(good):
-        raise ConvergenceError(f"{message} ({np.size(good) - np.count_nonzero(good)} of them)")
+        number = np.size(good) - np.count_nonzero(good)
+        raise ConvergenceError(phrase(f"models.solver.{problem}", what=what, number=number))

@@ -32,6 +32,7 @@ from airtcp.models.ampdu import Exchange
 from airtcp.models.bianchi import fixed_point
 from airtcp.models.checks import Values
 from airtcp.models.roots import increasing_root
+from airtcp.phrases import phrase
 
 __all__ = ["Throughput", "Times", "throughput"]
 
@@ -66,11 +67,11 @@ class Times:
         for name in ("data_s", "data_collision_s", "ack_s", "ack_collision_s"):
             array = checks.real(name, getattr(self, name), above=0.0)
             if array.ndim != 1:
-                raise ValueError(f"{name} must have one dimension, not {array.ndim}")
+                raise ValueError(phrase("models.input.one_dimension", name=name, ndim=array.ndim))
         if self.data_s.shape != self.data_collision_s.shape:
-            raise ValueError("data_s and data_collision_s must be equally long")
+            raise ValueError(phrase("models.input.data_lengths"))
         if self.ack_s.shape != self.ack_collision_s.shape:
-            raise ValueError("ack_s and ack_collision_s must be equally long")
+            raise ValueError(phrase("models.input.ack_lengths"))
 
     @classmethod
     def of(
@@ -170,7 +171,7 @@ def throughput(
     every = checks.real("d", d, at_least=1, at_most=10**4, whole=True)
     nodes, windows, every = checks.broadcast(n=nodes, window=windows, d=every)
     if np.any(windows < every):
-        raise ValueError("window must be at least d: an ACK waits for so many segments")
+        raise ValueError(phrase("models.input.window_below_d"))
     slot = checks.scalar("slot_s", slot_s, above=0.0)
     path = checks.scalar("path_s", path_s, at_least=0.0)
     aifs = checks.scalar("aifs_s", aifs_s, at_least=0.0, at_most=float(min(times.data_s)))

@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
 from airtcp.exceptions import QuestionError
+from airtcp.phrases import phrase
 
 # `import airtcp` imports this module, so slow imports are local.
 if TYPE_CHECKING:
@@ -170,10 +171,7 @@ def plan(
     asked = varied(vary)
     if asked:
         if until or begin is not None or end is not None or not isinstance(remedies, bool):
-            raise QuestionError(
-                f"--vary {vary}: does not use --until, --from, --to or --remedy; allowed: "
-                "--objective, --channels, --powers, --grid"
-            )
+            raise QuestionError(phrase("plan.options.not_used_together", vary=vary))
         return channel_plan(
             scenario,
             vary=asked,
@@ -198,7 +196,7 @@ def plan(
     }
     for option, given in of_cells.items():
         if given is not None:
-            raise QuestionError(f"{option}: works only with --vary {', '.join(VARIED)}")
+            raise QuestionError(phrase("plan.options.only_with", option=option, varied=VARIED))
     from airtcp.plan.capacity import capacity
 
     return capacity(
@@ -226,5 +224,5 @@ def _read(parse: Callable[[object], float], value: object, option: str) -> float
     except UnitError as error:
         raise QuestionError(f"{option} {value}: {error}") from None
     if option == "--grid" and not found:
-        raise QuestionError("--grid: must be above 0 m")
+        raise QuestionError(phrase("plan.options.no_grid"))
     return found

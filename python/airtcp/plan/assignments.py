@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from airtcp import channels as numbers
 from airtcp.exceptions import QuestionError
+from airtcp.phrases import phrase
 from airtcp.remedies.apart import channel_changes
 from airtcp.scenario.resolve_channels import band_and_width
 
@@ -35,37 +36,31 @@ def allowed_channels(scenario: Scenario, given: Sequence[int] | None) -> list[in
     """
     band, width = band_and_width(scenario)
     known = numbers.channels(band, width)
-    of = f"{width} MHz in {band:g} GHz, the band of [phy]"
+    of = phrase("plan.channels.of_band", width=width, band=band)
     if given is None:
         usual: list[int] = []
         for number in known:
             if all(numbers.share(band, width, number, one) is False for one in usual):
                 usual.append(number)
         if len(usual) < 2:
-            raise QuestionError(
-                f"--vary channels: {of} has one channel; use a smaller channel width"
-            )
+            raise QuestionError(phrase("plan.channels.one_channel", of=of))
         return usual[:_USUAL]
     for place, number in enumerate(given):
         if number not in known:
             raise QuestionError(
-                f"--channels {number}: is not a channel of {of}; allowed: {_listed(known)}"
+                phrase("plan.channels.not_a_channel", number=number, of=of, known=_listed(known))
             )
         for other in given[:place]:
             shared = numbers.share(band, width, other, number)
             if shared is None:
-                raise QuestionError(
-                    f"--channels {other},{number}: overlap in part, which is not modelled; "
-                    "allowed: channels as far apart as 1, 6 and 11"
-                )
+                raise QuestionError(phrase("plan.channels.partly", other=other, number=number))
             if shared:
                 raise QuestionError(
-                    f"--channels {other},{number}: are one channel of {width} MHz; use one of them"
+                    phrase("plan.channels.same", other=other, number=number, width=width)
                 )
     if len(given) < 2:
         raise QuestionError(
-            f"--channels {','.join(map(str, given))}: leaves no choice; give two or more "
-            f"channels of {of}"
+            phrase("plan.channels.no_choice", given=",".join(map(str, given)), of=of)
         )
     return list(given)
 
@@ -91,10 +86,7 @@ def on_one_channel(scenario: Scenario, channel: int) -> Scenario:
     """
     cells = scenario.cells or ()
     if len(cells) < 2:
-        raise QuestionError(
-            "--vary channels: the scenario has one cell; use one with two or more tables "
-            "[cells.NAME]"
-        )
+        raise QuestionError(phrase("plan.channels.one_cell"))
     air = scenario.written.get("air", {})
     present = present_channels(scenario)
     if not {"heard", "received", "path_loss"} & set(air) and present is not None:
@@ -102,9 +94,7 @@ def on_one_channel(scenario: Scenario, channel: int) -> Scenario:
         for one, other in itertools.combinations(range(len(cells)), 2):
             if not numbers.share(band, width, present[one], present[other]):
                 raise QuestionError(
-                    f'--vary channels: "{cells[one].name}" and "{cells[other].name}" are on '
-                    "channels that do not overlap, so it is unknown whether they would hear "
-                    "each other on one channel; set air.heard, air.received or air.path_loss"
+                    phrase("plan.channels.no_hearing", a=cells[one].name, b=cells[other].name)
                 )
     return with_channels(scenario, (channel,) * len(cells))
 

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import QuestionError, ScenarioError, UnitError
+from airtcp.phrases import phrase
 from airtcp.scenario.vary import MOST_STATIONS
 from airtcp.units import (
     format_rate,
@@ -147,10 +148,7 @@ def axis_of(
     if path in names:
         return _whole(scenario, path, begin, end, 1)
     if f"{path}.count" in names:
-        raise QuestionError(
-            f"--vary {path}: is a group of stations; use {path}.count, their number, or "
-            "another of their keys"
-        )
+        raise QuestionError(phrase("plan.axis.group", path=path))
     if path == DISTANCE:
         begin, end = begin or _NEAREST, end or _FARTHEST
         _check_distances(scenario, begin)
@@ -159,17 +157,12 @@ def axis_of(
         _check_path(scenario, path)
     cell = re.fullmatch(r"cells\.[^.]+\.(channel|position)", path)
     if cell is not None:
-        raise QuestionError(
-            f"--vary {path}: no direction of this key is good for all cells; use --vary "
-            f"{cell[1]}s to find the best values for all cells"
-        )
+        raise QuestionError(phrase("plan.axis.cell_key", path=path, cell=cell[1]))
     if begin is None or end is None:
         missing = " and ".join(
             option for option, one in (("--from", begin), ("--to", end)) if one is None
         )
-        raise QuestionError(
-            f"--vary {path}: has no natural end; add {missing}, such as --from 20 --to 1"
-        )
+        raise QuestionError(phrase("plan.axis.no_end", path=path, missing=missing))
     for one in (begin, end):
         scenario.vary(_distances(scenario, one) if path == DISTANCE else {path: one})
     try:
@@ -177,12 +170,9 @@ def axis_of(
     except ValueError as error:
         raise QuestionError(f"--vary {path}: {error}") from None
     if unit != other:
-        raise QuestionError(
-            f'--vary {path}: "{begin}" and "{end}" are different quantities; give two values '
-            "of the same kind"
-        )
+        raise QuestionError(phrase("plan.axis.other_quantity", path=path, begin=begin, end=end))
     if first == last:
-        raise QuestionError(f"--vary {path}: --from and --to are both {begin}; give two values")
+        raise QuestionError(phrase("plan.axis.no_range", path=path, begin=begin))
     if type(begin) is int and type(end) is int:
         return _range(scenario, path, begin, end)
     numbers, written = _grid(unit, first, last)
@@ -206,7 +196,7 @@ def _check_distances(scenario: Scenario, nearest: Any) -> None:
         scenario.vary(_distances(scenario, nearest))
     except ScenarioError as error:
         raise QuestionError(
-            f"--vary {DISTANCE}: stations cannot be at {nearest}: {error.message}"
+            phrase("plan.axis.distance", distance=DISTANCE, nearest=nearest, message=error.message)
         ) from None
 
 
@@ -224,10 +214,10 @@ def _whole(scenario: Scenario, path: str, begin: Any, end: Any, least: int) -> A
     last = MOST_STATIONS if end is None else end
     if type(begin) is not int or type(last) is not int or begin < least or last < least:
         raise QuestionError(
-            f"--vary {path}: from {begin} to {last}; allowed: whole numbers of {least} or more"
+            phrase("plan.axis.not_whole", path=path, begin=begin, last=last, least=least)
         )
     if begin == last:
-        raise QuestionError(f"--vary {path}: --from and --to are both {begin}; give two values")
+        raise QuestionError(phrase("plan.axis.no_range_of_whole", path=path, begin=begin))
     axis = _range(scenario, path, begin, last)
     return _with_room(axis) if end is None else axis
 
@@ -277,7 +267,7 @@ def _number(value: Any) -> tuple[str, float]:
                 return unit, float(parse(value))
             except UnitError:
                 pass
-    raise ValueError(f"{value!r} is not a number; allowed: a number, or a text with a unit")
+    raise ValueError(phrase("plan.axis.not_a_number", value=value))
 
 
 _PARSERS: Final[dict[str, Any]] = {

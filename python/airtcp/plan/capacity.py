@@ -16,6 +16,7 @@ from airtcp.exceptions import QuestionError
 from airtcp.judge.decide import is_open, timed
 from airtcp.judge.outcome import UNREACHED
 from airtcp.judge.targets import targets_of
+from airtcp.phrases import phrase
 from airtcp.plan.axis import axis_of
 from airtcp.plan.changes import Changes, is_refused, target_of
 from airtcp.plan.search import Found, Search
@@ -134,8 +135,7 @@ def _targets(scenario: Scenario, texts: Sequence[str]) -> list[Target]:
         try:
             if one.metric == SHARE_OF_ALONE:
                 raise ConditionError(
-                    f"{SHARE_OF_ALONE} needs isolated cells, which a plan does not simulate "
-                    f"at each step; use the goodput of a cell, such as cell {one.cell} goodput"
+                    phrase("plan.capacity.isolated", share_of_alone=SHARE_OF_ALONE, cell=one.cell)
                 )
             check(scenario, one)
         except ConditionError as error:
@@ -148,10 +148,7 @@ def _targets(scenario: Scenario, texts: Sequence[str]) -> list[Target]:
         if _about(one.condition) not in about and one.condition.metric != SHARE_OF_ALONE
     ]
     if not added and not own:
-        raise QuestionError(
-            '--until: the scenario has no target; use --until "p90 transfer_time > 2 s", or '
-            "[targets] in the file"
-        )
+        raise QuestionError(phrase("plan.capacity.no_target"))
     return [*added, *own]
 
 
@@ -167,7 +164,7 @@ def _names(remedies: bool | Sequence[str]) -> frozenset[str] | None:
     for name in remedies:
         if name not in known:
             allowed = ", ".join(one.name for one in catalogue())
-            raise QuestionError(f"--remedy {name}: is not a remedy; allowed: {allowed}")
+            raise QuestionError(phrase("plan.capacity.not_a_remedy", name=name, allowed=allowed))
     return frozenset(remedies)
 
 
@@ -181,8 +178,7 @@ def _check_direction(search: Search, asked: Sequence[str]) -> None:
         wants_better = condition.about.better == ("higher" if condition.above else "lower")
         if wants_better and target_of(condition).text in search.never:
             raise QuestionError(
-                f'--until "{text}": is already met at {search.axis.name(0)}; use a condition that '
-                "is not met there, or another --from"
+                phrase("plan.capacity.met_at_once", text=text, value=search.axis.name(0))
             )
 
 
@@ -199,9 +195,9 @@ def _check_answerable(
             f'"{one.text}"' for one in targets
         )
         raise QuestionError(
-            f"--until {texts}: is never met, not even at "
-            f"{search.axis.name(len(search.axis) - 1)}; use a condition that is met "
-            "somewhere, or another --to"
+            phrase(
+                "plan.capacity.never_met", texts=texts, axis=search.axis.name(len(search.axis) - 1)
+            )
         )
 
 

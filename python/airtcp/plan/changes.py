@@ -15,6 +15,7 @@ from airtcp.conditions import Condition, parse_condition
 from airtcp.judge.candidates import COSTS, EASY, Candidate, singles
 from airtcp.judge.race import Race, cost
 from airtcp.judge.recommend import effects_of, lines_of
+from airtcp.phrases import phrase
 from airtcp.plan.axis import STATIONS
 from airtcp.plan.search import Found, Search
 from airtcp.remedies import as_written, meet, named, together
@@ -98,7 +99,7 @@ class Changes:
             if one.name not in self._names:
                 continue
             if self._varies(one):
-                self.left_out[one.name] = "it changes the varied key"
+                self.left_out[one.name] = phrase("plan.remedies.changes_varied")
             elif one.cost != "usage":
                 candidates.append(one)
         return candidates
@@ -228,7 +229,7 @@ class Changes:
         if isinstance(new, str):
             return new
         if new.scenario.hash() == self._named.hash():
-            return "it has no effect at another size"
+            return phrase("plan.remedies.no_effect")
         return new.scenario
 
     def _varies(self, one: Candidate) -> bool:

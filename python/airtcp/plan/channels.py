@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import QuestionError
+from airtcp.phrases import phrase
 from airtcp.plan.assignments import allowed_channels, on_one_channel, present_channels
 from airtcp.plan.candidates import Candidate, Space
 from airtcp.plan.halving import survivors
@@ -63,14 +64,13 @@ def varied(vary: str) -> tuple[str, ...]:
     words = [word.strip() for word in vary.split(",")]
     if words[0] in _SINGULAR and len(words) == 1:
         word = _SINGULAR[words[0]]
-        raise QuestionError(f"--vary {words[0]}: unknown key (did you mean {word}?)")
+        raise QuestionError(phrase("plan.options.unknown_key", words=words[0], word=word))
     if not set(words) & set(VARIED):
         return ()
     for word in words:
         if word not in VARIED:
             raise QuestionError(
-                f'--vary {vary}: "{word}" is not a setting of cells; allowed: '
-                f"{', '.join(VARIED)}, or several of them with commas"
+                phrase("plan.options.not_of_cells", vary=vary, word=word, varied=VARIED)
             )
     return tuple(word for word in VARIED if word in words)
 
@@ -97,16 +97,13 @@ def channel_plan(
         ("--grid", grid_m, "positions"),
     ):
         if given is not None and word not in vary:
-            raise QuestionError(f"{option}: works only with --vary {word}")
+            raise QuestionError(phrase("plan.options.only_with_cells", option=option, word=word))
     asked = scenario if seed is None else scenario.with_run(seed=seed)
     cells, present = asked.cells or (), present_channels(asked)
     allowed = allowed_channels(scenario, channels) if "channels" in vary else None
     together = on_one_channel(asked, allowed[0]) if allowed else asked
     if len(cells) < 2 and allowed is None:
-        raise QuestionError(
-            f"--vary {','.join(vary)}: the scenario has one cell; use one with two or more "
-            "tables [cells.NAME]"
-        )
+        raise QuestionError(phrase("plan.options.one_cell", vary=",".join(vary)))
     goal = objective_of(asked, objective)
     settings = Settings(
         asked,

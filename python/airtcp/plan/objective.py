@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from airtcp.conditions import Condition, ConditionError, read_measure
 from airtcp.exceptions import QuestionError
 from airtcp.judge.targets import targets_of
+from airtcp.phrases import phrase
 from airtcp.results.cells import SHARE_OF_ALONE
 from airtcp.results.objects import metric_in
 from airtcp.scenario.keys.traffic import is_endless
@@ -123,38 +124,27 @@ def objective_of(scenario: Scenario, text: str | None) -> Objective:
     groups = {group.name: group.cell or 0 for group in scenario.stations}
     cells = tuple(cell.name for cell in scenario.cells or ())
     if name in (LEAST, SUM):
-        label = "goodput of the least cell" if name == LEAST else "goodput of all cells"
+        label = phrase("plan.objective.least") if name == LEAST else "goodput of all cells"
         return Objective(name, label, "b/s", 1, (), seconds, groups)
     if name == TARGETS:
         if not targets:
-            raise QuestionError(
-                "--objective targets: the scenario has no [targets]; allowed: least, sum, or "
-                'a metric such as "p90 transfer_time"'
-            )
+            raise QuestionError(phrase("plan.objective.no_targets"))
         for one in targets:
             if one.metric == SHARE_OF_ALONE:
-                raise QuestionError(
-                    f'--objective targets: "{one.text}" needs isolated cells, which a plan '
-                    "does not simulate at each step; allowed: targets on other metrics, "
-                    "least, or sum"
-                )
+                raise QuestionError(phrase("plan.objective.isolated_target", text=one.text))
         usual = "" if scenario.targets else "usual "
-        label = f"smallest margin of the {usual}targets"
+        label = phrase("plan.objective.margin", usual=usual)
         return Objective(name, label, "%", 1, targets, seconds, groups, cells)
     try:
         metric, group, part, cell = read_measure(name)
         if metric.name == SHARE_OF_ALONE:
-            raise ConditionError(
-                f"{metric.short} needs isolated cells, which a plan does not simulate"
-            )
+            raise ConditionError(phrase("plan.objective.isolated", short=metric.short))
         if metric.better is None:
-            raise ConditionError(f"{metric.short} has no better direction")
+            raise ConditionError(phrase("plan.objective.no_direction", short=metric.short))
         condition = Condition(name, metric.name, metric.better == "higher", 0.0, group, part, cell)
         check(scenario, condition)
     except ConditionError as error:
-        raise QuestionError(
-            f'--objective "{name}": must be least, sum, targets, or a metric: {error}'
-        ) from None
+        raise QuestionError(phrase("plan.objective.unknown", name=name, error=error)) from None
     sign = 1 if metric.better == "higher" else -1
     return Objective(name, condition.label, metric.unit, sign, (condition,), seconds, groups, cells)
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from airtcp.exceptions import QuestionError, ScenarioError
+from airtcp.phrases import phrase
 from airtcp.scenario.hearing import nodes_of_cell
 from airtcp.scenario.resolve_air import places
 from airtcp.units import parse_power_dbm
@@ -93,17 +94,11 @@ class Settings:
         """
         air, now = scenario.air, today(scenario)
         if powers_dbm is not None and (air is None or not air.powers_known):
-            raise QuestionError(
-                "--vary powers: the scenario has no powers; set air.path_loss or air.received"
-            )
+            raise QuestionError(phrase("plan.settings.no_powers"))
         if powers_dbm is not None and air is not None and air.obss_pd_dbm is not None:
-            raise QuestionError(
-                "--vary powers: air.obss_pd lowers the power of all nodes; remove it"
-            )
+            raise QuestionError(phrase("plan.settings.obss_pd"))
         if grid_m is not None and now[0].position is None:
-            raise QuestionError(
-                "--vary positions: the scenario has no positions; set air.path_loss"
-            )
+            raise QuestionError(phrase("plan.settings.no_positions"))
         self.each = [[one] for one in now]
         self.allowed: list[list[int]] = []
         self.left_out: dict[str, str] = {}
@@ -113,17 +108,14 @@ class Settings:
         ]
         several = sum(map(len, wanted))
         if several > _MOST:
-            raise QuestionError(
-                f"--vary: {several} powers and points of all cells exceed {_MOST}; allowed: "
-                "fewer powers (--powers), or a wider grid (--grid)"
-            )
+            raise QuestionError(phrase("plan.settings.too_many", several=several, most=_MOST))
         for place, settings in enumerate(wanted):
             self.allowed.append(self._taken(scenario, place, settings))
         varied = powers_dbm is not None or grid_m is not None
         if varied and all(one == [0] for one in self.allowed):
-            what = "powers (--powers)" if grid_m is None else "points: a denser grid (--grid)"
+            what = "powers (--powers)" if grid_m is None else phrase("plan.settings.denser_grid")
             raise QuestionError(
-                "--vary: no alternative to today's settings; allowed: other "
+                phrase("plan.settings.no_alternative")
                 + what
                 + "".join(f"; left out: {name}: {why}" for name, why in self._first_left_out())
             )
@@ -145,10 +137,7 @@ class Settings:
             out = _out_of_range(changed) - _out_of_range(scenario)
             if out:
                 sense = 0.0 if changed.air is None else changed.air.sense_dbm
-                reasons[text] = (
-                    f"{min(out)} is out of range; allowed: {sense:g} dBm (air.sense) or more, and "
-                    "what the lowest rate needs"
-                )
+                reasons[text] = phrase("plan.settings.out_of_range", out=min(out), sense=sense)
             else:
                 allowed.append(len(of_cell))
                 of_cell.append(setting)
@@ -156,7 +145,7 @@ class Settings:
         if not allowed:
             least = list(reasons.items())[-1]
             raise QuestionError(
-                f'--vary: no power and place is left for cell "{name}": {least[0]}: {least[1]}'
+                phrase("plan.settings.none_left", name=name, first=least[0], message=least[1])
             )
         return allowed
 
@@ -214,9 +203,7 @@ def _points(scenario: Scenario, place: int, grid_m: float | None) -> list[Point 
         first = math.ceil((low - here[axis]) / grid_m)
         last = math.floor((high - here[axis]) / grid_m)
         if last - first > _MOST:
-            raise QuestionError(
-                f"--grid {grid_m:g} m: has more than {_MOST} points in a row; allowed: a wider grid"
-            )
+            raise QuestionError(phrase("plan.settings.fine_grid", grid_m=grid_m, most=_MOST))
         ranges.append(
             [round(here[axis] + step * grid_m, _DIGITS) for step in range(first, last + 1)]
         )

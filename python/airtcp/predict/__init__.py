@@ -27,6 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from airtcp.phrases import phrase
 from airtcp.predict.families import IN_PAPERS, Family, families_of, of_packages, under_dcf
 
 # `import airtcp` imports this module, so slow imports are deferred to their use.
@@ -91,54 +92,33 @@ def _told_of_errors(scenario: ResolvedScenario) -> Iterator[str]:
 def _families(scenario: ResolvedScenario) -> tuple[Sequence[Family], str]:
     """Return the families of models for the scenario's flows, and the reason if none answers."""
     if any(group.pair is not None for group in scenario.stations):
-        return (), (
-            "stations of several standards share the access point; models cover one standard only"
-        )
+        return (), phrase("predict.uncovered.standards")
     if scenario.air is not None:
         from airtcp.predict import cells
 
         return [Family(0, "chain of clusters", cells.predict)], ""
     if scenario.ap.scheduler is not None and scenario.ap.scheduler.kind == "own":
-        return (), (
-            "the access point uses a plug-in scheduler; models cover only the built-in schedulers"
-        )
+        return (), phrase("predict.uncovered.plugin_scheduler")
     if scenario.mac.aggregation is None and scenario.ap.scheduler is not None:
-        return (), (
-            "the access point shares airtime equally among stations; models cover only a "
-            "FIFO queue or per-flow round robin"
-        )
+        return (), phrase("predict.uncovered.airtime")
     if scenario.mac.pcf is not None:
-        return (), (
-            "the access point polls stations in contention-free periods; models cover only "
-            "stations that always contend"
-        )
+        return (), phrase("predict.uncovered.pcf")
     apps = [flow.application for flow in scenario.flows]
     datagrams = [app for app in apps if app.kind == "udp"]
     saturated_too = any(app.rate_bps is None for app in datagrams)
     if datagrams and len(datagrams) < len(apps):
-        return (), (
-            f"{'saturated UDP' if saturated_too else 'UDP'} and TCP share the channel; models "
-            "cover only saturated UDP (Bianchi) or only TCP (paper M)"
+        return (), phrase(
+            "predict.uncovered.udp_and_tcp",
+            saturated_too="saturated UDP" if saturated_too else "UDP",
         )
     if datagrams and any(app.rate_bps is not None for app in datagrams):
-        return (), (
-            "UDP at a constant rate does not saturate its senders; models of UDP cover only "
-            "saturated senders (Bianchi)"
-        )
+        return (), phrase("predict.uncovered.unsaturated")
     if any(app.kind == "replay" for app in apps):
-        return (), (
-            "transfers are replayed from a log; models cover only random sizes and pauses, "
-            "or endless transfers"
-        )
+        return (), phrase("predict.uncovered.replay")
     if any(app.kind == "bulk" and app.rate_bps is not None for app in apps):
-        return (), (
-            "a program writes at a rate, and models cover transfers that take all they can get"
-        )
+        return (), phrase("predict.uncovered.writes")
     if any(app.kind == "web" and app.page is not None for app in apps):
-        return (), (
-            "a page needs many transfers over parallel connections; paper M covers one "
-            "transfer per station at a time"
-        )
+        return (), phrase("predict.uncovered.pages")
     if scenario.mac.aggregation is not None:
         return _aggregated(scenario)
     if datagrams:
@@ -160,16 +140,10 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[Family], str]:
     if all(app.kind == "ftp" for app in apps):
         return families_of("ftp", scenario), IN_PAPERS
     if any(app.kind == "ftp" for app in apps):
-        return (), (
-            "FTP transfers start independently of transfers in progress and share the "
-            "channel with other transfers; models cover only one of the two"
-        )
+        return (), phrase("predict.uncovered.ftp")
     if sum(scenario.group(flow.stations).count for flow in scenario.flows) == 1:
         return families_of("once", scenario), IN_PAPERS
-    return (), (
-        "bulk transfers that end have no steady state; paper M covers only endless "
-        "transfers, transfers that repeat after a think time, or a single one"
-    )
+    return (), phrase("predict.uncovered.ending")
 
 
 def _aggregated(scenario: ResolvedScenario) -> tuple[Sequence[Family], str]:
@@ -177,13 +151,13 @@ def _aggregated(scenario: ResolvedScenario) -> tuple[Sequence[Family], str]:
     apps = [flow.application for flow in scenario.flows]
     if scenario.ap.links is not None:
         if not all(app.kind == "udp" for app in apps):
-            return (), "the access point has several links; models cover TCP on one link only"
+            return (), phrase("predict.uncovered.several_links")
         from airtcp.predict import links
 
         return [Family(0, "sum of links", links.predict)], ""
     if scenario.mac.ofdma is not None:
         if not all(app.kind == "udp" for app in apps):
-            return (), "PPDUs have several receivers; models cover TCP only in PPDUs to one"
+            return (), phrase("predict.uncovered.several_receivers")
         from airtcp.predict import ofdma
 
         return [Family(0, "saturated OFDMA", ofdma.predict)], ""
@@ -198,7 +172,4 @@ def _aggregated(scenario: ResolvedScenario) -> tuple[Sequence[Family], str]:
             Family(0, "TCP over A-MPDUs", tcp_ampdu.predict),
             Family(1, "losses on wired links", lossy_path.predict),
         ], ""
-    return (), (
-        f"{scenario.phy.standard} aggregates frames; its models cover saturated UDP and "
-        "endless TCP transfers, but no transfers that end"
-    )
+    return (), phrase("predict.uncovered.aggregates", standard=scenario.phy.standard)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from airtcp.amounts import percent
 from airtcp.models.airtime import Phy, ppdu_time_ns
+from airtcp.phrases import phrase
 from airtcp.predict.facts import legacy
-from airtcp.units import format_rate, format_time_ns
+from airtcp.units import format_rate
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
@@ -43,14 +44,7 @@ def as_dcf(scenario: ResolvedScenario) -> Access:
     sends in bursts has no equivalent DCF.
     """
     if scenario.ap.access.scheme != "standard" and _access_point_sends(scenario):
-        return Access(
-            None,
-            reason=(
-                "all nodes contend with equal chances in the models; here the access "
-                "point sends bursts without backoff, and leaves the medium to the "
-                "stations in between"
-            ),
-        )
+        return Access(None, reason=phrase("predict.access.bursts"))
     edca = scenario.mac.edca
     if edca is None:
         return Access(scenario)
@@ -58,11 +52,7 @@ def as_dcf(scenario: ResolvedScenario) -> Access:
     categories = sorted({category for _, category in used})
     if len(categories) > 1:
         return Access(
-            None,
-            reason=(
-                "all nodes contend with equal chances in the models; here traffic uses "
-                f"several access categories ({', '.join(categories)}) with unequal chances"
-            ),
+            None, reason=phrase("predict.access.several_categories", categories=categories)
         )
     (category,) = categories
     sides = {"ap": edca.ap[category], "stations": edca.stations[category]}
@@ -70,10 +60,11 @@ def as_dcf(scenario: ResolvedScenario) -> Access:
     if len({(one.aifs_ns, one.cw_min) for one in parameters}) > 1:
         return Access(
             None,
-            reason=(
-                "all nodes contend with equal chances in the models; here the access "
-                f"point and the stations have different parameters of {category}: "
-                f"{_shown(sides['ap'])} against {_shown(sides['stations'])}"
+            reason=phrase(
+                "predict.access.unequal",
+                category=category,
+                ap=_shown(sides["ap"]),
+                stations=_shown(sides["stations"]),
             ),
         )
     phy = scenario.phy
@@ -109,10 +100,7 @@ def beacons(scenario: ResolvedScenario) -> list[str]:
         )
     )
     share = percent((phy.difs_ns + frame) / beacon.interval_ns)
-    return [
-        f"no beacons; here one every {format_time_ns(beacon.interval_ns)} takes {share} of the "
-        "time; the model is too optimistic: goodput too high, times too low"
-    ]
+    return [phrase("predict.access.beacons", interval=beacon.interval_ns, share=share)]
 
 
 def protection(scenario: ResolvedScenario) -> list[str]:
@@ -121,10 +109,7 @@ def protection(scenario: ResolvedScenario) -> list[str]:
         return []
     frames = {"cts-to-self": "a CTS", "rts-cts": "RTS and CTS"}[scenario.phy.protection.kind]
     rate = format_rate(scenario.phy.protection.rate.bps)
-    return [
-        f"OFDM frames need no protection; here {frames} at {rate} precedes each of them, and "
-        "802.11b stations have another CWmin: the model is too optimistic"
-    ]
+    return [phrase("predict.access.protection", frames=frames, rate=rate)]
 
 
 def rate_control(scenario: ResolvedScenario) -> list[str]:
@@ -132,10 +117,7 @@ def rate_control(scenario: ResolvedScenario) -> list[str]:
     groups = [group.name for group in scenario.stations if group.rate_control is not None]
     if not groups:
         return []
-    return [
-        f"frames use the rate of `mcs`, and none is lost; here {', '.join(groups)} use rate "
-        "control, which has to try rates: the model is too optimistic"
-    ]
+    return [phrase("predict.access.rate_control", groups=groups)]
 
 
 def frame_errors(scenario: ResolvedScenario) -> list[str]:
@@ -145,9 +127,11 @@ def frame_errors(scenario: ResolvedScenario) -> list[str]:
         return []
     worst = max(group.frame_errors.rate for group in lossy if group.frame_errors is not None)
     return [
-        f"frames are lost only in collisions; here the channel loses up to {percent(worst)} "
-        f"of the frames to and from {', '.join(group.name for group in lossy)}, which are "
-        "sent again; the model is too optimistic: goodput too high, times too low"
+        phrase(
+            "predict.access.frame_errors",
+            worst=worst,
+            name=", ".join(group.name for group in lossy),
+        )
     ]
 
 
@@ -169,26 +153,14 @@ def _broken(parameters: list[AccessParameters], *, aggregates: bool) -> list[str
     sentences = []
     limit = max(one.txop_limit_ns for one in parameters)
     if limit and aggregates:
-        sentences.append(
-            f"each access sends one PPDU; here a TXOP may last {format_time_ns(limit)}, which "
-            "limits the PPDU, and further PPDUs that fit follow without contention; goodput "
-            "is too low if PPDUs are short"
-        )
+        sentences.append(phrase("predict.access.txop_of_ppdus", limit=limit))
     elif limit:
-        sentences.append(
-            f"each access sends one frame; here a TXOP may last {format_time_ns(limit)}, and "
-            "further frames that fit follow without contention; the model is too "
-            "pessimistic: goodput too low, times too high"
-        )
+        sentences.append(phrase("predict.access.txop_of_frames", limit=limit))
     windows = [one.cw_max for one in parameters]
     if len(set(windows)) > 1:
-        sentences.append(
-            f"all nodes have the same CWmax; here CWmax is {windows[0]} at the access point "
-            f"and {windows[-1]} at stations: the effect is small as long as few frames "
-            "collide several times"
-        )
+        sentences.append(phrase("predict.access.cw_max", ap=windows[0], stations=windows[-1]))
     return sentences
 
 
 def _shown(parameters: AccessParameters) -> str:
-    return f"AIFS {format_time_ns(parameters.aifs_ns)} and CWmin {parameters.cw_min}"
+    return phrase("predict.access.parameters", aifs=parameters.aifs_ns, cw_min=parameters.cw_min)

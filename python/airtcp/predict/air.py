@@ -14,10 +14,10 @@ from airtcp.choices import SCHEDULERS
 from airtcp.models.airtime import Phy
 from airtcp.models.airtime_fairness import Sharing
 from airtcp.models.ampdu import Exchange
+from airtcp.phrases import phrase
 from airtcp.predict.access import as_dcf
 from airtcp.predict.saturated import after_collision_ns
 from airtcp.predict.senders import doublings
-from airtcp.units import format_size
 
 if TYPE_CHECKING:
     from airtcp.models.checks import Values
@@ -91,22 +91,13 @@ class Air:
         """Report the effect of A-MSDUs, which the models lack."""
         aggregation = self.scenario.mac.aggregation
         if aggregation is not None and aggregation.amsdu_bytes:
-            yield (
-                "each MPDU holds one packet; here an A-MSDU may hold "
-                f"{format_size(aggregation.amsdu_bytes)}, with fewer headers and more packets "
-                "in a Block ACK window; goodput is too low, far too low without A-MPDUs"
-            )
+            yield phrase("predict.access.amsdus", amsdu=aggregation.amsdu_bytes)
 
     def rules(self) -> Iterator[str]:
         """Report A-MSDUs and Block ACK rules, which the models lack."""
         yield from self.amsdus()
         if self.scenario.mac.rules.failed_block_ack == "block-ack-request":
-            yield (
-                "a PPDU that collides is sent again; here a Block ACK request precedes it "
-                "and contends for the medium, which costs one more access for each "
-                "collision; goodput is too high: by up to 5 % with TCP; with saturated "
-                "senders by 1 % with two, 8 % with five and 23 % with 20"
-            )
+            yield phrase("predict.access.block_ack_request")
 
 
 def error_probability(group: StationGroup, packet_bytes: int) -> float:

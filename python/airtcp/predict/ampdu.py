@@ -17,6 +17,7 @@ from airtcp.models.airtime_fairness import Shares, Sharing, shares
 from airtcp.models.ampdu import sent_mpdus
 from airtcp.models.bianchi import SlotTimes, fixed_point, saturation
 from airtcp.models.max_throughput import mean_backoff_s
+from airtcp.phrases import phrase
 from airtcp.predict.air import (
     Air,
     error_probability,
@@ -166,9 +167,7 @@ def _lone(air: Air, up: Sequence[_Ppdus], down: Sequence[_Ppdus], answers: Answe
             values[f"mpdus_per_ppdu_{side}"] = _mean(receivers, own).sent
         else:
             hints.append(
-                "the access point gives every station the same airtime; here its scheduler "
-                f"gives each the same number of {'packets' if own == 'packets' else 'PPDUs'}: "
-                "the value shows what airtime fairness would change"
+                phrase("predict.ampdu.scheduler", own="packets" if own == "packets" else "PPDUs")
             )
         answers.add(replace(origin, broken=hints), values)
 
@@ -240,8 +239,4 @@ def _mean(down: Sequence[_Ppdus], sharing: Sharing) -> _Ppdus:
 def _broken(ppdus: Sequence[_Ppdus]) -> Iterator[str]:
     worst = max(one.none_arrives for one in ppdus)
     if worst > _ALL_LOST:
-        yield (
-            f"some MPDU of each PPDU arrives; here {100 * worst:.2g} % of the PPDUs of the "
-            "worst stations lose all MPDUs: such a PPDU gets no Block ACK, and its sender "
-            "doubles its contention window; goodput is too high"
-        )
+        yield phrase("predict.ampdu.all_lost", worst=100 * worst)

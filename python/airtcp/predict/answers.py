@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from airtcp.exceptions import ModelError
+from airtcp.phrases import phrase
 from airtcp.predict.card import Origin
 from airtcp.results import Model, Predicted
 
@@ -68,4 +69,4 @@ class Answers:
         except (ModelError, ValueError) as error:
             self.unanswered[source] = str(error)
         except ArithmeticError as error:
-            self.unanswered[source] = f"the value does not exist ({error})"
+            self.unanswered[source] = phrase("predict.answers.no_value", error=error)

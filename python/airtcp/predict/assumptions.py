@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from airtcp.data import beside
+from airtcp.phrases import phrase
 from airtcp.predict.card import harmless
 from airtcp.predict.facts import tcp_of
-from airtcp.predict.wording import UNKNOWN
-from airtcp.units import format_time_ns
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
@@ -39,18 +37,17 @@ _FEATURES: Final[Mapping[str, Callable[[Tcp], bool]]] = {
 
 def senders(scenario: ResolvedScenario) -> Iterator[str]:
     """Report senders and receivers that differ from those of all TCP models."""
-    said = beside(__file__)
     connections = [flow.tcp for flow in scenario.flows if flow.tcp is not None]
     others = sorted({tcp.congestion for tcp in connections} - {"reno"})
     if others:
-        yield said["congestion"].format(names=" and ".join(others))
+        yield phrase("predict.senders.congestion", names=others)
     probing = [tcp for tcp in connections if tcp.variant == "rack"]
     if probing:
         waits = max(tcp.delayed_ack.timeout_ns for tcp in probing)
-        yield said["rack"].format(time=format_time_ns(waits))
+        yield phrase("predict.senders.rack", time=waits)
     for name, has in _FEATURES.items():
         if any(map(has, connections)):
-            yield said[name]
+            yield phrase(f"predict.senders.{name}")
 
 
 def filtered_acks(scenario: ResolvedScenario) -> Iterator[str]:
@@ -58,11 +55,7 @@ def filtered_acks(scenario: ResolvedScenario) -> Iterator[str]:
     queues = [scenario.ap.queue, *(group.queue for group in scenario.stations)]
     filters = {queue.ack_filter for queue in queues} - {None}
     if filters and any(flow.tcp is not None for flow in scenario.flows):
-        yield (
-            "queues keep all ACKs; here a filter removes an ACK when a newer one covers it: "
-            "if ACKs wait, fewer of them are sent, and goodput is too low, by up to 20 % "
-            "with uploads and an ACK for each segment"
-        )
+        yield phrase("predict.senders.filtered_acks")
 
 
 def skipped_acks(flows: Sequence[Flow]) -> Iterator[str]:
@@ -73,10 +66,10 @@ def skipped_acks(flows: Sequence[Flow]) -> Iterator[str]:
         most = max(skip.skip for skip in skipping)
         adapts = any(skip.adaptive is not None for skip in skipping)
         begin = min(skip.after_segment for skip in skipping)
-        yield (
-            f"every ACK is sent; here {'up to ' if adapts else ''}{most} of {most + 1} ACKs "
-            f"are skipped after segment {begin:,}, and no timer replaces them: fewer ACKs "
-            "leave more airtime for data (goodput too low), but a window smaller than an ACK "
-            "needs continues only by retransmission timeouts (goodput far too high); "
-            f"{UNKNOWN}"
+        yield phrase(
+            "predict.senders.skipped_acks",
+            adapts="up to " if adapts else "",
+            most=most,
+            of=most + 1,
+            begin=begin,
         )

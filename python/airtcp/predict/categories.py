@@ -13,6 +13,7 @@ import numpy as np
 
 from airtcp.models.airtime import Phy
 from airtcp.models.edca import FixedPoint, fixed_point, saturation
+from airtcp.phrases import phrase
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import card
 from airtcp.predict.saturated import head_start, wired
@@ -24,7 +25,6 @@ from airtcp.predict.senders import (
     jain_index,
     senders_of,
 )
-from airtcp.units import format_time_ns
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
@@ -49,10 +49,8 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
     first = min(one.aifs_ns for one in access)
     slot = scenario.phy.slot_time_ns
     if any((one.aifs_ns - first) % slot for one in access):
-        return (
-            "the AIFS of access point and stations differ by whole slots; here they differ "
-            f"by {format_time_ns(max(one.aifs_ns for one in access) - first)}, with slots "
-            f"of {format_time_ns(slot)}"
+        return phrase(
+            "predict.categories.slots", aifs=max(one.aifs_ns for one in access) - first, slot=slot
         )
     with answers.attempt(_SOURCE):
         _classes(scenario, senders, access, answers)
@@ -119,7 +117,4 @@ def _broken(access: list[AccessParameters]) -> list[str]:
     limit = max(one.txop_limit_ns for one in access)
     if not limit:
         return []
-    return [
-        f"each access sends one frame; here a TXOP may last {format_time_ns(limit)}: further "
-        "frames that fit follow without contention; goodput is too low, collisions too high"
-    ]
+    return [phrase("predict.categories.txop", limit=limit)]

@@ -23,6 +23,7 @@ from airtcp.models.cells import (
     approximate_clusters,
     clusters,
 )
+from airtcp.phrases import phrase
 from airtcp.predict.air import jain
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import card
@@ -55,17 +56,14 @@ def cells_of(
     cells = scenario.cells or ()
     if len(cells) < 2:
         if cells and not any(True for _ in deaf_groups(scenario, 0)):
-            return "frames are received by their power; the models assume equal powers"
-        return "not all nodes of each cell hear each other; the models assume that they do"
+            return phrase("predict.cells.powers")
+        return phrase("predict.cells.hearing")
     if len(cells) > _MOST_CELLS:
-        return f"the chain of clusters covers at most {_MOST_CELLS} cells; here are {len(cells)}"
+        return phrase("predict.cells.many", most=_MOST_CELLS, cells=len(cells))
     if scenario.mac.aggregation is not None:
-        return (
-            f"{scenario.phy.standard} aggregates frames; the chain of clusters covers only "
-            "802.11a, b and g"
-        )
+        return phrase("predict.cells.aggregates", standard=scenario.phy.standard)
     if scenario.mac.edca is not None:
-        return "the chain of clusters has one DCF for all nodes; here are access categories"
+        return phrase("predict.cells.categories")
     graph = _neighbours(scenario)
     if isinstance(graph, str):
         return graph
@@ -73,7 +71,7 @@ def cells_of(
         return told
     each = [_alone(scenario, place) for place in range(len(cells))]
     if not all(one.flows for one in each):
-        return "in the chain of clusters all cells send; here one has no flow"
+        return phrase("predict.cells.silent")
     return each, graph
 
 
@@ -87,14 +85,11 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
     if kinds in ({"web"}, {"ftp"}):
         families = families_of("cells", scenario)
         if not families:
-            return f"the chain of clusters covers endless transfers; {IN_PAPERS}"
+            return phrase("predict.cells.endless", in_papers=IN_PAPERS)
         reasons = [family.ask(scenario, answers) for family in families]
         return next((reason for reason in reasons if reason), None)
     if kinds - {"bulk", "udp"} or len(kinds) > 1 or _not_endless(scenario):
-        return (
-            "the chain of clusters covers only saturated UDP, only endless TCP transfers, or "
-            "only web or FTP transfers; here are others"
-        )
+        return phrase("predict.cells.other_traffic")
     name = "chain of clusters" if len(each) <= MOST_CELLS else "product form of the chain"
     with answers.attempt(name):
         _tell(scenario, each, graph, name, answers)
@@ -114,19 +109,14 @@ def _tell(
     for one in each:
         best = ask(one).best("goodput_bps")
         if best is None or isinstance(best.value, list):
-            raise ModelError("no model has the goodput of one of the cells in isolation")
+            raise ModelError(phrase("predict.cells.no_alone"))
         alone_bps.append(best.value)
         broken += [f"for an isolated cell: {sentence}" for sentence in best.broken]
     shares = shares_of(scenario, each, graph)(range(len(each)))
     goodputs = [share * bps for share, bps in zip(shares, alone_bps, strict=True)]
     broken = [*dict.fromkeys(broken), *_starving(scenario, shares)]
     if len(each) > MOST_CELLS:
-        broken.append(
-            f"up to {MOST_CELLS} cells are solved state by state; here a product form "
-            "approximates them, which is close for cells with a fifth of their isolated "
-            "goodput or more, and rough for starving cells (docs/explanation/models.md has "
-            "the errors)"
-        )
+        broken.append(phrase("predict.cells.product_form", most_cells=MOST_CELLS))
     flows = [sum(one.group(flow.stations).count for flow in one.flows) for one in each]
     of_flows = np.repeat([bps / n for bps, n in zip(goodputs, flows, strict=True)], flows)
     answers.add(
@@ -188,10 +178,7 @@ def _starving(scenario: ResolvedScenario, shares: Sequence[float]) -> list[str]:
     if not starving or not any(flow.tcp is not None for flow in scenario.flows):
         return []
     named = ", ".join(starving[:_NAMED]) + (", ..." if len(starving) > _NAMED else "")
-    return [
-        f"TCP sends as much as it may, however rarely; here cells starve ({named}) and their "
-        "timers expire: the smallest goodputs are known to a factor of two at best"
-    ]
+    return [phrase("predict.cells.starving", named=named)]
 
 
 def _not_endless(scenario: ResolvedScenario) -> bool:
@@ -236,23 +223,13 @@ def _neighbours(scenario: ResolvedScenario) -> list[list[bool]] | str:
         pairs = [hears(*pair) for one in nodes[a] for two in nodes[b] for pair in [(one, two)]]
         if a == b:
             if not all(hears(one, two) for one, two in itertools.combinations(nodes[a], 2)):
-                return (
-                    f'not all nodes of cell "{cells[a].name}" hear each other; the chain of '
-                    "clusters has no hidden stations within a cell"
-                )
+                return phrase("predict.cells.hidden_within", name=cells[a].name)
         elif any(pairs) and not all(pairs):
-            return (
-                f'some nodes of cells "{cells[a].name}" and "{cells[b].name}" hear each other '
-                "and some do not; in the chain of clusters two cells hear each other "
-                "completely or not at all"
-            )
+            return phrase("predict.cells.partly_heard", a=cells[a].name, b=cells[b].name)
         else:
             graph[a][b] = all(pairs)
     if any(graph[a][b] != graph[b][a] for a in range(len(cells)) for b in range(a)):
-        return (
-            "some cells hear cells that do not hear them; in the chain of clusters "
-            "hearing is mutual"
-        )
+        return phrase("predict.cells.one_sided")
     return graph
 
 
@@ -268,22 +245,12 @@ def _of_powers(scenario: ResolvedScenario, graph: Sequence[Sequence[bool]]) -> s
     if heard:
         stood = disturbances_db(scenario, most=False)
         if any(stood[pair] <= 0.0 for pair in heard):
-            return (
-                "frames are received by their power, and some survive an overlap; in the "
-                "chain of clusters all overlapping frames are lost"
-            )
+            return phrase("predict.cells.capture")
         if _may_be_missed(scenario, heard):
-            return (
-                "a node that misses the preamble of another cell ignores frames weaker than "
-                "air.energy; in the chain of clusters a node that hears a cell always defers "
-                "to it"
-            )
+            return phrase("predict.cells.energy")
     for index, others in enumerate(disturbers(scenario)):
         if any(not graph[index][other] for other in others):
-            return (
-                f'frames that cell "{cells[index].name}" does not hear interfere with its '
-                "own; in the chain of clusters two cells hear each other or do not interfere"
-            )
+            return phrase("predict.cells.interference", name=cells[index].name)
     return ""
 
 

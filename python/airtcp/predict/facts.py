@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from airtcp.models.airtime import Rate
+from airtcp.phrases import phrase
 
 if TYPE_CHECKING:
     from airtcp.distributions import Distribution
@@ -27,7 +28,7 @@ def endless_flows(scenario: ResolvedScenario) -> list[Flow]:
 def tcp_of(flow: Flow) -> Tcp:
     """Return the TCP of a flow; ValueError if it has none."""
     if flow.tcp is None:
-        raise ValueError(f"flow {flow.name} has no TCP")
+        raise ValueError(phrase("predict.facts.no_tcp", name=flow.name))
     return flow.tcp
 
 
@@ -35,7 +36,7 @@ def size_of(flow: Flow) -> Distribution:
     """Return the law of a flow's sizes; ValueError if its transfer does not end."""
     application = flow.application
     if application.kind == "udp" or application.kind == "replay" or application.size is None:
-        raise ValueError(f"flow {flow.name} has no transfers that end")
+        raise ValueError(phrase("predict.facts.no_end", name=flow.name))
     return application.size
 
 
@@ -52,7 +53,7 @@ def rate_of(group: StationGroup) -> tuple[Rate, Rate]:
 def legacy(rate: Rate) -> Rate:
     """Return a rate older than 802.11n; ValueError for any other."""
     if rate.high is not None:
-        raise ValueError(f"the models have no rate of {rate.modulation.upper()}")
+        raise ValueError(phrase("predict.facts.no_rate", upper=rate.modulation.upper()))
     return rate
 
 
@@ -66,10 +67,7 @@ def lossy(scenario: ResolvedScenario, assumption: str) -> Iterator[str]:
     ]
     if losses:
         lost = max(1.0 / loss.every if loss.every else (loss.rate or 0.0) for loss in losses)
-        yield (
-            f"{assumption}; here a wired link loses {100 * lost:.3g} % of the packets with "
-            "payload; goodput is too high"
-        )
+        yield phrase("predict.facts.lossy", assumption=assumption, lost=100 * lost)
 
 
 def weighted(values: Sequence[float], counts: Sequence[int]) -> float:

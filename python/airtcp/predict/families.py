@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from airtcp.extensions import loaded
+from airtcp.phrases import phrase
 
 if TYPE_CHECKING:
     from airtcp.predict.answers import Answers
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 #: and third kind in several cells.
 Kind = Literal["saturated", "endless", "web", "ftp", "once", "cells"]
 #: Why no model applies to TCP over the DCF if no package has one.
-IN_PAPERS: Final = "models of TCP over 802.11a, b and g are in the package airtcp-papers"
+IN_PAPERS: Final = phrase("predict.uncovered.in_papers")
 Ask: TypeAlias = "Callable[[ResolvedScenario, Answers], str | None]"
 
 

@@ -11,11 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from airtcp.phrases import phrase
 from airtcp.predict.answers import Answers
 from airtcp.predict.facts import size_of, tcp_of, window_segments
-from airtcp.predict.wording import UNKNOWN, OfDelay
+from airtcp.predict.wording import OfDelay
 from airtcp.standards import UDP_IP_HEADER_BYTES
-from airtcp.units import format_rate, format_time_ns
+from airtcp.units import format_rate
 
 if TYPE_CHECKING:
     from airtcp.results import Predicted
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
 _ROUNDING: Final = 1e-9
 #: The effects on metrics of nodes that have a frame to send less often than in a model.
 _OF_BUSY_NODES: Final = {
-    "collision_probability": UNKNOWN,
-    "drop_probability_mac": UNKNOWN,
-    "mean_backlogged_nodes": "the value is too high",
-    "mpdus_per_": "the value is too high",
+    "collision_probability": "unknown",
+    "drop_probability_mac": "unknown",
+    "mean_backlogged_nodes": "value_too_high",
+    "mpdus_per_": "value_too_high",
 }
 _LOW: Final = re.compile(r"goodput (is )?(a little )?too low")
 _TIMES: Final = ("transfer_time_s", "transfer_time_to_last_ack_s")
@@ -106,16 +107,13 @@ def most_goodput(scenario: ResolvedScenario) -> Most | None:
     if total == float("inf"):
         return None
     if links:
-        what = f"links deliver at most their rate; here one has {format_rate(min(links))}"
-        return Most(total, "at most the rate of a link", f"{what}: {_shown(total)}", False)
+        what = phrase("predict.limits.link", links=min(links))
+        return Most(total, phrase("predict.limits.by_link"), f"{what}: {_shown(total)}", False)
     trips = [
         2 * sum(link.delay_ns for link in scenario.path_links(flow)) for flow in scenario.flows
     ]
-    what = (
-        "a flow delivers at most one window per round trip of its path; here round trips take "
-        f"{format_time_ns(max(trips))}"
-    )
-    return Most(total, "at most a window a round trip", f"{what}: {_shown(total)}", True)
+    what = phrase("predict.limits.window", trips=max(trips))
+    return Most(total, phrase("predict.limits.by_window"), f"{what}: {_shown(total)}", True)
 
 
 def least_time_s(scenario: ResolvedScenario) -> float:
@@ -206,14 +204,11 @@ def _at_most(entry: Predicted, most: Most, flows: int) -> Predicted:
 def _at_least(entry: Predicted, least_s: float) -> Predicted:
     if isinstance(entry.value, list) or entry.value >= least_s * (1.0 - _ROUNDING):
         return entry
-    why = (
-        "a transfer takes at least the time that links need for its bytes, and a round trip "
-        f"for each window but the last; here {least_s:.3g} s"
-    )
+    why = phrase("predict.limits.transfer", least_s=least_s)
     return replace(
         entry,
         value=least_s,
-        source=f"{entry.source}, at least the time of the path",
+        source=phrase("predict.limits.by_path", source=entry.source),
         assumes=[*entry.assumes, why],
     )
 
@@ -227,15 +222,11 @@ def _busy_nodes(scenario: ResolvedScenario, answers: Answers, most: Most) -> Non
 
 
 def _of_metric(scenario: ResolvedScenario, metric: str, most: Most) -> Iterator[str]:
-    what = "a wired link" if not most.by_window else "a window a round trip"
+    what = "a wired link" if not most.by_window else phrase("predict.limits.window_a_round_trip")
     for begins, effect in _OF_BUSY_NODES.items():
         if metric.startswith(begins):
-            yield (
-                f"the channel is the bottleneck; here {what} is: nodes have packets less "
-                f"often than in the model; {effect}"
+            yield phrase(
+                "predict.limits.bottleneck", what=what, effect=phrase(f"predict.effects.{effect}")
             )
     if metric == "jain_index" and len(scenario.flows) > 1:
-        yield (
-            f"the channel is the bottleneck; here {what} is, and divides the goodput in its "
-            f"own way; {UNKNOWN}"
-        )
+        yield phrase("predict.limits.divided", what=what)

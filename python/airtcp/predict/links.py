@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, cast
 
+from airtcp.phrases import phrase
 from airtcp.predict import ampdu
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import card
@@ -27,11 +28,11 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
     of_groups = list(zip(*(link.stations for link in links), strict=True))
     numbers = {sum(rates is not None for rates in group) for group in of_groups}
     if numbers not in ({1}, {len(links)}):
-        return "some stations have more links than others; the model covers all or one each"
+        return phrase("predict.links.unequal")
     if any(rates is not None and rates.pair is not None for group in of_groups for rates in group):
-        return "stations of several standards share a link; models cover one standard only"
+        return phrase("predict.links.standards")
     if any(group.emlsr is not None for group in scenario.stations):
-        return "some stations have one radio for all links; the model covers one for each"
+        return phrase("predict.links.one_radio")
     goodput, mpdus = 0.0, 0.0
     broken: list[str] = []
     for link in links:
@@ -41,7 +42,9 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
         own = Answers()
         declined = ampdu.predict(alone, own)
         if declined is not None or "goodput_bps" not in own.model:
-            return declined or next(iter(own.unanswered.values()), "a link has no closed form")
+            return declined or next(
+                iter(own.unanswered.values()), phrase("predict.links.no_closed_form")
+            )
         best = own.model["goodput_bps"][0]
         goodput += cast("float", best.value)
         broken += [one for one in best.broken if one not in broken]
@@ -54,8 +57,9 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
     assert aggregation is not None
     if numbers != {1} and mpdus > aggregation.block_ack_window:
         broken.append(
-            f"the links' PPDUs fit into one Block ACK window of {aggregation.block_ack_window}; "
-            f"here they have {mpdus:.0f} MPDUs together; goodput is too high"
+            phrase(
+                "predict.links.block_ack_window", window=aggregation.block_ack_window, mpdus=mpdus
+            )
         )
     values = {"goodput_bps": goodput, "flow_goodput_bps": goodput / flow_count(scenario)}
     answers.add(_CARD.origin(_SOURCE, broken), values)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from airtcp.choices import CONGESTION
 from airtcp.models.cubic import average_window, square_root_window
+from airtcp.phrases import phrase
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import card
 from airtcp.predict.facts import endless_flows, tcp_of
@@ -32,14 +33,11 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
     if len(flows) < len(scenario.flows) or not any(_loss(links) for links in paths):
         return None
     if not all(_loss(links) and _round_trip_s(links) for links in paths):
-        return "the path of each transfer needs losses and a delay to limit windows by losses"
+        return phrase("predict.lossy_path.needs")
     known = {word: one.name for word, one in CONGESTION.items() if one.loss_window is not None}
     others = {tcp_of(flow).congestion for flow in flows} - set(known)
     if others:
-        return (
-            f"losses limit the windows of {' and '.join(known.values())}; here congestion is "
-            f"{', '.join(sorted(others))}"
-        )
+        return phrase("predict.lossy_path.congestion", values=known.values(), others=sorted(others))
     source = "RFC 9438, 5.1" if _cubic(flows) else "Mathis et al. (1997)"
     with answers.attempt(source):
         counts = [scenario.group(flow.stations).count for flow in flows]
@@ -90,14 +88,7 @@ def _broken(scenario: ResolvedScenario) -> Iterator[str]:
         link.loss for flow in scenario.flows for link in scenario.path_links(flow) if link.loss
     ]
     if any(not loss.every for loss in losses):
-        yield (
-            "losses are regular; here they are random: windows are a little larger if losses "
-            "are rare, and smaller if timers expire: goodput is off by up to 15 %"
-        )
-    yield (
-        "a round trip has only the delay of the wired links; here it includes the channel "
-        "and its queue, and a window does not grow during recovery; goodput is too high, by "
-        "15 % at windows of 20 segments and less at larger ones"
-    )
+        yield phrase("predict.lossy_path.random")
+    yield phrase("predict.lossy_path.recovery")
     if any(loss.acks for loss in losses):
-        yield "no ACK is lost; here ACKs are lost too: windows grow a little more slowly"
+        yield phrase("predict.lossy_path.lost_acks")

@@ -12,6 +12,7 @@ from airtcp.models.airtime import Phy, mpdu_bits
 from airtcp.models.max_throughput import mean_backoff_s
 from airtcp.models.ofdma import Answers as Acknowledgments
 from airtcp.models.ofdma import User, cycle, division
+from airtcp.phrases import phrase
 from airtcp.predict.air import Air, jain
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import card
@@ -34,22 +35,19 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
     if isinstance(air, str):
         return air
     if any(flow.direction != "download" for flow in scenario.flows):
-        return "stations contend with PPDUs to several stations; the model covers only downloads"
+        return phrase("predict.ofdma.uplink")
     if scenario.mac.ofdma is not None and scenario.mac.ofdma.uplink == "trigger":
-        return "the access point asks stations for reports; the model of OFDMA has no triggers"
+        return phrase("predict.ofdma.triggers")
     if scenario.mac.ofdma is not None and scenario.mac.ofdma.scheduler == "fixed":
-        return "the stations of a PPDU are scheduled; the model of OFDMA covers round robin"
+        return phrase("predict.ofdma.scheduler")
     if any(group.frame_errors is not None for group in scenario.stations):
-        return "frames are lost by errors; the model of OFDMA has none"
+        return phrase("predict.ofdma.errors")
     users, payloads = _users(scenario)
     if len(users) != sum(group.count for group in scenario.stations):
-        return "the model of OFDMA covers one flow to each station"
+        return phrase("predict.ofdma.several_flows")
     units = division(users[0].rate.channel_width_mhz, len(users)).units
     if units < len(users) and len({*zip(users, payloads, strict=True)}) > 1:
-        return (
-            f"stations differ and share {units} resource units in turns; the model covers stations "
-            "that are alike, or a resource unit for each"
-        )
+        return phrase("predict.ofdma.unequal", units=units)
     mac, count = scenario.mac, len(users)
     aggregation, ofdma, timing = mac.aggregation, mac.ofdma, scenario.phy.high_rate
     assert aggregation is not None
@@ -97,10 +95,7 @@ def _short_queue(scenario: ResolvedScenario, stations: int) -> Iterator[str]:
     if aggregation is None or limit is None:
         return
     if limit < _WINDOWS * aggregation.block_ack_window * stations:
-        yield (
-            f"the access point's queue always has packets for every station; here {limit} packets "
-            "may all be for some of them, which then share larger resource units"
-        )
+        yield phrase("predict.ofdma.short_queue", limit=limit)
 
 
 def _users(scenario: ResolvedScenario) -> tuple[list[User], list[float]]:

@@ -13,6 +13,7 @@ from airtcp.models.airtime import Phy
 from airtcp.models.bianchi import SlotTimes, fixed_point, saturation
 from airtcp.models.heusse import anomaly
 from airtcp.models.max_throughput import maximum_throughput, mean_backoff_s
+from airtcp.phrases import phrase
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import card
 from airtcp.predict.facts import lossy, weighted
@@ -24,7 +25,6 @@ from airtcp.predict.senders import (
     jain_index,
     senders_of,
 )
-from airtcp.units import format_time_ns
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
@@ -158,8 +158,11 @@ def _anomaly(
     drop = float(said.p_c) ** scenario.mac.short_retry_limit
     if drop > _DROPS:
         broken.append(
-            f"no frame is dropped; here about {100 * drop:.2g} % are dropped after "
-            f"{scenario.mac.short_retry_limit} attempts; goodput is too high"
+            phrase(
+                "predict.saturated.drops",
+                drop=100 * drop,
+                short_retry_limit=scenario.mac.short_retry_limit,
+            )
         )
     answers.add(_ANOMALY_CARD.origin(f"Heusse et al. (2003){label}", broken), values)
 
@@ -167,10 +170,7 @@ def _anomaly(
 def _broken(senders: list[Sender]) -> list[str]:
     sentences = []
     if len({packet for sender in senders for packet in sender.packets}) > 1:
-        sentences.append(
-            "nodes are alike; here packet sizes or rates differ, and the model uses mean "
-            "times: the total should be right, the shares of the nodes have no value"
-        )
+        sentences.append(phrase("predict.saturated.unequal"))
     return sentences
 
 
@@ -202,54 +202,31 @@ def head_start(scenario: ResolvedScenario, nodes: int) -> Iterator[str]:
     slots = abs(early) / scenario.phy.slot_time_ns
     if nodes * slots < _HEAD_START:
         return
-    here = (
-        "after a collision all nodes resume at the same time; here the colliding nodes "
-        f"resume {format_time_ns(abs(early))} ({slots:.3g} slots) "
-    )
+    here = phrase("predict.saturated.resume", early=abs(early), slots=slots)
     if early > 0:
-        yield (
-            f"{here}before the nodes that heard it, and collide less often again: collisions "
-            "are too frequent, goodput too low: by 1 % with 50 senders and 6 % with 200 at 5 "
-            "slots (802.11b), by 7 % with 5 and 26 % with 50 at 32 slots (802.11g)"
-        )
+        yield phrase("predict.saturated.resume_before", here=here)
     else:
-        yield f"{here}after the nodes that heard it; goodput is off by little"
+        yield phrase("predict.saturated.resume_after", here=here)
 
 
 def wired(scenario: ResolvedScenario) -> Iterator[str]:
     """Report that wired links lose packets that have crossed the channel."""
-    yield from lossy(scenario, "wired links deliver every packet that crosses the channel")
+    yield from lossy(scenario, phrase("predict.saturated.delivery"))
 
 
 def crowded(p: float, w0: int) -> Iterator[str]:
     """Report that one collision probability for all stages is not accurate enough."""
     if w0 < _FEW_SLOTS:
-        yield (
-            "an attempt collides with the same probability in every backoff stage; here "
-            f"CWmin is {w0 - 1}: after a success a sender transmits again before the others, "
-            "whose windows have grown: collisions are too frequent, goodput too low: with 6 "
-            "senders by 17 % at a CWmin of 1, by 6 % at 3"
-        )
+        yield phrase("predict.saturated.small_window", w0=w0 - 1)
     if p > _CROWDED:
-        yield (
-            "an attempt collides with the same probability in every backoff stage; here "
-            f"{p:.2f} of the attempts collide, most senders have the largest window, and the "
-            "few successful ones transmit again with the smallest: goodput is too low: by 1 "
-            "% if 0.78 collide, by 6 % if 0.93 do, by 24 % if 0.98 do"
-        )
+        yield phrase("predict.saturated.large_window", p=p)
 
 
 def _printed_form(wait: AfterCollision) -> Iterator[str]:
     """Report how the printed (13) differs from 802.11 in any scenario."""
-    yield (
-        "every node may use the first slot after a transmission; in 802.11 only the "
-        "successful sender can, since the other counters are frozen; goodput is a little off"
-    )
+    yield phrase("predict.saturated.first_slot")
     if wait != "difs":
-        yield (
-            f"all nodes wait DIFS after a collision; here they wait {wait.upper()}: goodput "
-            "is too high"
-        )
+        yield phrase("predict.saturated.difs", upper=wait.upper())
 
 
 def _anomaly_broken(
@@ -257,24 +234,15 @@ def _anomaly_broken(
 ) -> Iterator[str]:
     """Report how Heusse's model differs from 802.11."""
     if not whole:
-        yield (
-            "the backoff before a frame is half the mean of CWmin; goodput is too high, most "
-            "with few senders"
-        )
+        yield phrase("predict.saturated.half_backoff")
     wait = scenario.mac.rules.after_collision
     if wait != "difs":
-        yield (
-            "a collision costs as much as an exchange; here nodes that hear one wait "
-            f"{format_time_ns(after_collision_ns(scenario))} ({wait.upper()}) after it; "
-            "goodput is too high"
+        yield phrase(
+            "predict.saturated.collision_time",
+            scenario=after_collision_ns(scenario),
+            upper=wait.upper(),
         )
     if scenario.phy.cw_max > cw_min:
-        yield (
-            f"CW stays {cw_min}; here it doubles with each collision up to "
-            f"{scenario.phy.cw_max}: the collision probability is too high with many senders"
-        )
+        yield phrase("predict.saturated.one_window", cw_min=cw_min, cw_max=scenario.phy.cw_max)
     if nodes > 2:
-        yield (
-            "the time of a collision counts once per colliding sender, though it passes only once; "
-            "goodput is too low, most with many senders"
-        )
+        yield phrase("predict.saturated.collision_twice")

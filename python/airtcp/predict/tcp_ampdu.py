@@ -14,13 +14,13 @@ import numpy as np
 
 from airtcp.models.airtime_fairness import Shares, shares
 from airtcp.models.tcp_ampdu import Throughput, Times, throughput
+from airtcp.phrases import phrase
 from airtcp.predict.air import Air, jain, sharing_of
 from airtcp.predict.answers import Answers
 from airtcp.predict.assumptions import skipped_acks
 from airtcp.predict.card import card
 from airtcp.predict.facts import lossy, tcp_of
 from airtcp.predict.senders import flow_count
-from airtcp.predict.wording import OPTIMISTIC, UNKNOWN
 
 if TYPE_CHECKING:
     from airtcp.models.checks import Values
@@ -57,14 +57,9 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
     """Predict goodput and collisions, or return why mixed traffic has no model."""
     directions = {flow.direction for flow in scenario.flows}
     if len(directions) > 1:
-        return (
-            "the model of TCP over aggregates covers transfers of one direction; here some "
-            "are uploads and some downloads"
-        )
+        return phrase("predict.tcp_ampdu.both_directions")
     if any(flow.application.kind != "bulk" or flow.application.size for flow in scenario.flows):
-        return (
-            "the model of TCP over aggregates covers only endless transfers; here are others, too"
-        )
+        return phrase("predict.tcp_ampdu.others")
     air = Air.of(scenario)
     if isinstance(air, str):
         return air
@@ -73,7 +68,7 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
     with answers.attempt(_BOUND):
         kinds = _kinds(air)
         bound = [_ask(air, kind, 1, acks=False) for kind in kinds]
-        limit = "ACKs take no airtime and no access; goodput is too high: this is an upper bound"
+        limit = phrase("predict.tcp_ampdu.no_acks")
         most = _together(air, bound, kinds).total_bps
         answers.add(_BOUND_CARD.origin(_BOUND, [limit]), {"goodput_bps": most})
     return None
@@ -195,19 +190,13 @@ def _broken(air: Air, kinds: Sequence[_Kind], goodput: float) -> Iterator[str]:
     spared = [
         words
         for words, on in (
-            (
-                "a packet that finds the channel idle may be sent without backoff",
-                rules.immediate_access,
-            ),
-            ("a backoff runs after each success, even without a packet", rules.post_backoff),
+            (phrase("predict.tcp_ampdu.idle"), rules.immediate_access),
+            (phrase("predict.tcp_ampdu.backoff_of_none"), rules.post_backoff),
         )
         if on
     ]
     if spared:
-        yield (
-            f"no backoff runs while there is nothing to send; here {' and '.join(spared)}; "
-            "the model is too pessimistic, by 1 or 2 % with one station"
-        )
+        yield phrase("predict.tcp_ampdu.no_backoff", spared=spared)
 
 
 def _near(said: Sequence[Throughput], *, down: bool) -> Iterator[str]:
@@ -216,14 +205,10 @@ def _near(said: Sequence[Throughput], *, down: bool) -> Iterator[str]:
     least = 0.0 if int(said[0].n) == 1 else _IDLE
     if not any(least < float(one.undisturbed) < _NEAR for one in said):
         return
-    effect = "goodput is off by up to 12 %"
+    effect = phrase("predict.tcp_ampdu.near_either")
     if down and int(said[0].n) <= 2:
-        effect = "goodput is too high, by up to 25 %"
-    yield (
-        "windows cross the wired path and the channel without queueing, or saturate the "
-        "channel; here they are in between, and at times the windows wait and at times the "
-        f"channel is idle; {effect}"
-    )
+        effect = phrase("predict.tcp_ampdu.near_high")
+    yield phrase("predict.tcp_ampdu.near", effect=effect)
 
 
 def _alike(scenario: ResolvedScenario, kinds: Sequence[_Kind]) -> Iterator[str]:
@@ -232,65 +217,43 @@ def _alike(scenario: ResolvedScenario, kinds: Sequence[_Kind]) -> Iterator[str]:
         "data rates": {kind.group.data_rate.bps for kind in kinds},
         "segment sizes": {tcp.mss_bytes for tcp in tcps},
         "windows": {kind.window for kind in kinds},
-        "ACKs per segment": {tcp.delayed_ack.every for tcp in tcps},
+        phrase("predict.tcp_ampdu.acks_per_segment"): {tcp.delayed_ack.every for tcp in tcps},
     }
     names = [name for name, values in differ.items() if len(values) > 1]
     if names:
         effect = {
-            "ppdus": "the effect is small if windows hold a PPDU",
-            "airtime": "the effect is small if windows hold a PPDU",
-            "packets": ("goodput is too low, by up to 20 %, as long PPDUs carry few old packets"),
+            "ppdus": phrase("predict.tcp_ampdu.little"),
+            "airtime": phrase("predict.tcp_ampdu.little"),
+            "packets": phrase("predict.tcp_ampdu.low"),
         }[sharing_of(scenario)]
         if kinds[0].flows[0].direction == "upload":
-            effect = (
-                "goodput is too high, by up to 30 %, as stations with short PPDUs have "
-                "packets to send more often"
-            )
-        yield (
-            f"all stations are alike; here they differ in {' and '.join(names)}, and the "
-            f"model takes length and fill of PPDUs from stations of one kind; {effect}"
-        )
+            effect = phrase("predict.tcp_ampdu.high")
+        yield phrase("predict.tcp_ampdu.unequal", names=names, effect=effect)
     if any(len(kind.flows) > 1 for kind in kinds):
-        yield (
-            "each station has one connection; here some have several, whose windows count as "
-            "one; the effect is small"
-        )
+        yield phrase("predict.tcp_ampdu.several_connections")
 
 
 def _losses(scenario: ResolvedScenario, kinds: Sequence[_Kind], goodput: float) -> Iterator[str]:
     under_way = sum(kind.group.count * kind.window for kind in kinds)
     queue, down = scenario.ap.queue, kinds[0].flows[0].direction == "download"
     if down and queue.limit is not None and under_way > queue.limit:
-        yield (
-            f"the queue holds all windows; here the access point's limit is {queue.limit} "
-            f"packets, and the windows allow {under_way:,} in flight: packets are dropped, "
-            f"TCP slows down; {OPTIMISTIC}"
-        )
+        yield phrase("predict.tcp_ampdu.queue", limit=queue.limit, under_way=under_way)
     acks = sum(kind.group.count * (kind.window // kind.every) for kind in kinds)
     if not down and queue.limit is not None and acks > queue.limit:
-        yield (
-            f"the queue holds all ACKs; here the access point's limit is {queue.limit} "
-            f"packets, and there are up to {acks:,} ACKs: some are dropped, and later ones "
-            "cover the same segments with fewer accesses, or too few arrive: goodput is off "
-            "by up to 20 %"
-        )
+        yield phrase("predict.tcp_ampdu.ack_queue", limit=queue.limit, acks=acks)
     if down and queue.discipline != "fifo":
-        yield (
-            "one queue in the order of arrival; here the access point uses "
-            f"{queue.discipline}, which may drop packets or serve stations in turn; {UNKNOWN}"
-        )
+        yield phrase("predict.tcp_ampdu.discipline", discipline=queue.discipline)
     for kind in kinds:
         own = kind.group.queue
         if not down and own.limit is not None and kind.window > own.limit:
-            yield (
-                f"the stations' queues hold all windows; here the limit is {own.limit} "
-                f"packets at {kind.group.name}, and the window is {kind.window} segments: "
-                f"packets are dropped there; {OPTIMISTIC}"
+            yield phrase(
+                "predict.tcp_ampdu.station_queue",
+                limit=own.limit,
+                name=kind.group.name,
+                window=kind.window,
             )
         if own.discipline != "fifo":
-            yield (
-                f"one queue in the order of arrival; here stations use {own.discipline}; {UNKNOWN}"
-            )
+            yield phrase("predict.tcp_ampdu.station_discipline", discipline=own.discipline)
     least_s = min(
         min(tcp_of(flow).min_rto_ns, tcp_of(flow).initial_rto_ns) / 1e9
         for kind in kinds
@@ -298,19 +261,11 @@ def _losses(scenario: ResolvedScenario, kinds: Sequence[_Kind], goodput: float) 
     )
     round_s = sum(kind.group.count * kind.window * kind.payload_bits for kind in kinds) / goodput
     if round_s > least_s:
-        yield (
-            "TCP's retransmission timer never expires; here all windows together take "
-            f"{round_s:.2g} s to send, and the minimum RTO is {least_s:.2g} s: as round trips "
-            "grow, timers may expire without a loss; they grow step by step, so the effect "
-            "is small"
-        )
+        yield phrase("predict.tcp_ampdu.timers", round_s=round_s, least_s=least_s)
 
 
 def _path(scenario: ResolvedScenario, kinds: Sequence[_Kind]) -> Iterator[str]:
     trips = [kind.path_s for kind in kinds]
     if max(trips) > 0.0 and min(trips) < max(trips):
-        yield (
-            "all paths are alike; here wired round trips differ, so windows are on the "
-            f"channel for a longer or shorter time; {UNKNOWN}"
-        )
+        yield phrase("predict.tcp_ampdu.paths")
     yield from lossy(scenario, "no packet is lost")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-OPTIMISTIC: Final = "the model is too optimistic: goodput too high, times too low"
-UNKNOWN: Final = "the effect is unknown"
+from airtcp.phrases import phrase
+
+OPTIMISTIC: Final = phrase("predict.effects.optimistic")
+UNKNOWN: Final = phrase("predict.effects.unknown")
 
 
 class OfDelay(str):

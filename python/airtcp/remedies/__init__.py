@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from airtcp.amendments import AMENDMENTS
 from airtcp.data import beside
 from airtcp.exceptions import ScenarioError
+from airtcp.phrases import phrase
 from airtcp.remedies.apart import apart, channel_changes, spread
 from airtcp.scenario.keys.queue import UNLIMITED, AccessPoint, AirtimeScheduler
 from airtcp.scenario.keys.receiver import RECEIVING
@@ -134,7 +135,7 @@ def together(scenario: Scenario, remedies: Iterable[Remedy]) -> Changed | str:
         if any(
             meet(one, other) and changes[one] != more[other] for one in changes for other in more
         ):
-            return "they change the same keys"
+            return phrase("remedies.unfit.same_keys")
         changes |= more
     try:
         return Changed(scenario.vary(changes), changes)
@@ -163,23 +164,25 @@ def _changes(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
     standard = scenario.phy.standard
     named = {*remedy.standards, *(AMENDMENTS if _MODERN in remedy.standards else ())}
     if named and standard not in named:
-        raise CannotBeAppliedError(f"{standard} does not support it")
+        raise CannotBeAppliedError(phrase("remedies.unfit.not_supported", standard=standard))
     if remedy.calls and not any(
         flow.application.kind == "udp" and flow.application.rate_bps is not None
         for flow in scenario.flows
     ):
-        raise CannotBeAppliedError("there are no calls")
+        raise CannotBeAppliedError(phrase("remedies.unfit.no_calls"))
     if remedy.needs and _at(scenario.written, remedy.needs) is None:
-        raise CannotBeAppliedError(f"the scenario has no {remedy.needs}")
+        raise CannotBeAppliedError(phrase("remedies.unfit.not_needed", needs=remedy.needs))
     directions = {flow.direction for flow in scenario.flows}
     if remedy.direction and remedy.direction not in directions | {"both"} | ({"both"} & directions):
-        raise CannotBeAppliedError(f"there are no {remedy.direction}s")
+        raise CannotBeAppliedError(
+            phrase("remedies.unfit.no_direction", direction=remedy.direction)
+        )
     changes: dict[str, Any] = {}
     scheduler = remedy.set.get("ap.scheduler")
     aql = isinstance(scheduler, Mapping) and "aql" in scheduler
     only_fair = remedy.apply == "scheduler" and (aql or scheduler == "airtime")
     if only_fair and all(_is_fair(ap, aql=aql) for ap in scenario.access_points):
-        raise CannotBeAppliedError("it is set already")
+        raise CannotBeAppliedError(phrase("remedies.unfit.set_already"))
     for path, value in remedy.set.items():
         for one in _paths(scenario, remedy, path):
             found = value if aql else _with_ring(scenario, one, value)
@@ -217,7 +220,7 @@ def _paths(scenario: Scenario, remedy: Remedy, path: str) -> Iterator[str]:
         needs = _WIRES_WITH[rest]
         wires = [place for place, link in _wires(scenario) if needs in link]
         if not wires:
-            raise CannotBeAppliedError(f"no link has a {needs}")
+            raise CannotBeAppliedError(phrase("remedies.unfit.no_link", needs=needs))
         yield from (f"{wire}.{rest}" for wire in wires)
         return
     if table == "flows" and rest.startswith("application."):
@@ -229,7 +232,7 @@ def _paths(scenario: Scenario, remedy: Remedy, path: str) -> Iterator[str]:
             if application.get("kind", application.get("profile")) == "call"
         ]
         if not names:
-            raise CannotBeAppliedError("there are no calls")
+            raise CannotBeAppliedError(phrase("remedies.unfit.no_calls"))
     elif table == "flows":
         # An entry is one flow per direction and connection.
         of_tcp = {
@@ -249,7 +252,9 @@ def _paths(scenario: Scenario, remedy: Remedy, path: str) -> Iterator[str]:
     else:
         names = [group.name for group in scenario.stations]
     if not names:
-        raise CannotBeAppliedError(f"there are no {remedy.direction or 'flow'}s with TCP")
+        raise CannotBeAppliedError(
+            phrase("remedies.unfit.no_tcp", direction=remedy.direction or "flow")
+        )
     for name in names:
         key = rest.removeprefix("tcp.")
         of_receiver = name in apart and key.split(".")[0] in RECEIVING
@@ -297,9 +302,9 @@ def _scaled(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
                 least = 1 if path.endswith(".count") else 2
                 changes[path] = max(least, round(present * factor))
         if "*" not in pattern and not changes:
-            raise CannotBeAppliedError("there is no limit")
+            raise CannotBeAppliedError(phrase("remedies.unfit.no_limit"))
     if remedy.scale and not changes:
-        raise missing or CannotBeAppliedError("there is no rate")
+        raise missing or CannotBeAppliedError(phrase("remedies.unfit.no_rate"))
     return changes
 
 
@@ -333,7 +338,9 @@ def _next(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
             candidates = sorted(mhz for mhz in amendment.subcarriers if mhz > width)
             candidates = candidates[1:] if what == "width after next" else candidates
         if not candidates:
-            raise CannotBeAppliedError(f"there is no {_WIDTHS[what]} channel")
+            raise CannotBeAppliedError(
+                phrase("remedies.unfit.no_channel_width", widths=_WIDTHS[what])
+            )
         changes[path] = f"{candidates[0]} MHz"
     return changes
 
@@ -349,7 +356,7 @@ def _ofdm(scenario: Scenario) -> dict[str, Any]:
         if group.data_rate.modulation == DSSS
     }
     if not changes:
-        raise CannotBeAppliedError("there are no stations of 802.11b")
+        raise CannotBeAppliedError(phrase("remedies.unfit.no_802_11b"))
     if scenario.written["phy"].get("protection") is not None:
         changes["phy.protection"] = "none"
     return changes
@@ -360,7 +367,7 @@ def _newest(scenario: Scenario) -> dict[str, Any]:
     groups = {group["name"]: group for group in scenario.written["stations"]}
     old = [one.name for one in scenario.stations if one.pair and "standard" in groups[one.name]]
     if not old:
-        raise CannotBeAppliedError("no station has an older standard")
+        raise CannotBeAppliedError(phrase("remedies.unfit.no_older_standard"))
     return {
         f"stations.{name}.{key}": None for name in old for key in OF_STANDARD if key in groups[name]
     }
@@ -371,13 +378,13 @@ def _channels(scenario: Scenario, what: str) -> dict[str, Any]:
     own = apart(scenario)
     if what == "channel":
         if own is None:
-            raise CannotBeAppliedError("the band has no other channels, or there is one cell")
+            raise CannotBeAppliedError(phrase("remedies.unfit.no_other_channel"))
         return channel_changes(scenario, own)
     if own is not None:
-        raise CannotBeAppliedError("each cell already has its own channel")
+        raise CannotBeAppliedError(phrase("remedies.unfit.channel_each"))
     fewer = spread(scenario)
     if fewer is None:
-        raise CannotBeAppliedError("no other channel has fewer neighbours")
+        raise CannotBeAppliedError(phrase("remedies.unfit.no_free_channel"))
     return channel_changes(scenario, fewer)
 
 
@@ -389,7 +396,7 @@ def _raised(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
         for name in raised(scenario, least):
             changes[f"stations.{name}.{key}"] = least
     if remedy.least and not changes:
-        raise CannotBeAppliedError("no station is slower")
+        raise CannotBeAppliedError(phrase("remedies.unfit.no_slower_station"))
     return changes
 
 
@@ -405,7 +412,7 @@ def _with_rate(scenario: Scenario, least: Any) -> Iterator[str]:
     """Yield the groups with a lower rate, among stations that support this rate."""
     bps = parse_rate_bps(least)
     if bps > scenario.phy.data_rate.bps:
-        raise CannotBeAppliedError(f"the standard rate is below {least}")
+        raise CannotBeAppliedError(phrase("remedies.unfit.low_rate", least=least))
     for group in scenario.stations:
         slow = group.data_rate.bps < bps
         modulation = group.data_rate.modulation

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from airtcp.amendments import AMENDMENTS
 from airtcp.choices import CONGESTION
+from airtcp.phrases import phrase
 from airtcp.remedies import Changed, Remedy, queues
 from airtcp.remedies.queues import INTERFACE, Lines
 
@@ -65,7 +66,7 @@ def channel_lines(scenario: Scenario, cell: int) -> Lines:
     lines.add("uci", f"uci set {RADIO}.channel='{number}'")
     high = scenario.phy.data_rate.high
     if high is not None and high.channel_width_mhz > 20:
-        lines.notes.append("hostapd also needs the center frequency of the channel")
+        lines.notes.append(phrase("remedies.notes.center_of_channel"))
     return lines
 
 
@@ -77,8 +78,8 @@ def cell_lines(scenario: Scenario, cell: int, *, channel: bool, power_dbm: float
         lines.add("uci", f"uci set {RADIO}.txpower='{whole}'")
         lines.add("iw", f"iw dev {INTERFACE} set txpower fixed {round(100 * power_dbm)}")
         if whole != power_dbm:
-            lines.notes.append(f"UCI has whole dBm: {whole} is nearest to {power_dbm:g}")
-        lines.notes.append("hostapd cannot set the power: use iw or UCI")
+            lines.notes.append(phrase("remedies.notes.whole_dbm", whole=whole, power_dbm=power_dbm))
+        lines.notes.append(phrase("remedies.notes.no_power"))
     return lines
 
 
@@ -140,13 +141,11 @@ def _marks(lines: Lines, new: Scenario, old: Scenario) -> None:
         *rules,
     )
     if new.classify.udp != old.classify.udp:
-        lines.notes.append(
-            "these are the ports of Teams, Zoom and Meet; use the ports of your program"
-        )
+        lines.notes.append(phrase("remedies.notes.ports"))
     if "AC_VO" in (new.classify.udp, new.classify.tcp_ack):
         lines.add("hostapd", _QOS_MAP)
         lines.add("uci", f"uci add_list {BSS}.hostapd_bss_options='{_QOS_MAP}'")
-    lines.notes.append("an access point that bridges needs the nft family bridge instead")
+    lines.notes.append(phrase("remedies.notes.bridge"))
 
 
 def _in_use(scenario: Scenario, category: AccessCategory) -> bool:
@@ -165,8 +164,13 @@ def _told(
     ):
         if 2**exponent - 1 != window:
             lines.notes.append(
-                f"stations' {category}: a {name} of {window} has no encoding; "
-                f"{2**exponent - 1} is nearest"
+                phrase(
+                    "remedies.notes.no_encoding",
+                    category=category,
+                    name=name,
+                    window=window,
+                    exponent=2**exponent - 1,
+                )
             )
     lines.add(
         "hostapd",
@@ -189,8 +193,13 @@ def _done(
     ):
         if window != wanted:
             lines.notes.append(
-                f"the access point's {category}: hostapd does not support a {name} of "
-                f"{wanted}; {window} is nearest"
+                phrase(
+                    "remedies.notes.not_in_hostapd",
+                    category=category,
+                    name=name,
+                    wanted=wanted,
+                    window=window,
+                )
             )
     lines.add(
         "hostapd",
@@ -206,7 +215,7 @@ def _aifsn(lines: Lines, category: str, parameters: AccessParameters, scenario: 
     whole = min(max(1, round(slots)), 15)
     if abs(whole - slots) > 1e-9:
         lines.notes.append(
-            f"{category}: an AIFS of {slots:g} slots cannot be set; {whole} is nearest"
+            phrase("remedies.notes.aifs", category=category, slots=slots, whole=whole)
         )
     return whole
 
@@ -242,7 +251,7 @@ def _no_protection(lines: Lines, *_: Scenario) -> None:
 def _beacons(lines: Lines, *_: Scenario) -> None:
     lines.add("hostapd", "beacon_int=100")
     lines.add("uci", f"uci set {RADIO}.beacon_int='100'")
-    lines.notes.append("every further network name (SSID) sends beacons of its own")
+    lines.notes.append(phrase("remedies.notes.ssids"))
 
 
 def _rates(lines: Lines, new: Scenario, _: Scenario) -> None:
@@ -273,7 +282,7 @@ def _width(lines: Lines, new: Scenario, _: Scenario) -> None:
         announced = _CHWIDTH[min(width, max(one.subcarriers))]
         lines.add("hostapd", f"{one.format}_oper_chwidth={announced}")
     if width > 20:
-        lines.notes.append("hostapd also needs the center frequency of the channel")
+        lines.notes.append(phrase("remedies.notes.center_of_width"))
 
 
 def _channels(lines: Lines, new: Scenario, old: Scenario) -> None:
@@ -293,9 +302,7 @@ def _spatial_reuse(lines: Lines, new: Scenario, _: Scenario) -> None:
 
 
 def _aggregates(lines: Lines, *_: Scenario) -> None:
-    lines.notes.append(
-        "drivers aggregate as much as they can; check that aggregation is not disabled"
-    )
+    lines.notes.append(phrase("remedies.notes.aggregates"))
 
 
 def _basic_rates(lines: Lines, new: Scenario, _: Scenario) -> None:
@@ -350,7 +357,7 @@ def _congestion(direction: str) -> Callable[[Lines, Scenario, Scenario], None]:
     def write(lines: Lines, new: Scenario, _: Scenario) -> None:
         control = CONGESTION[_tcp(new, direction)[0].congestion]
         if control.kernel is None:
-            lines.notes.append(f"Linux does not have {control.name}")
+            lines.notes.append(phrase("remedies.notes.not_in_linux", name=control.name))
             return
         lines.add("sysctl", f"net.ipv4.tcp_congestion_control = {control.kernel}")
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from airtcp.choices import DISCIPLINES
+from airtcp.phrases import phrase
 from airtcp.scenario.keys.queue import (
     AccessPoint,
     AirtimeScheduler,
@@ -90,7 +91,7 @@ def of_links(lines: Lines, new: Scenario, _: Scenario) -> None:
         )
         _queue(lines, f"dev {device} parent 1:1", queue, rate)
     if rated:
-        lines.notes.append("set the shaper's rate a little below the link's")
+        lines.notes.append(phrase("remedies.notes.shaper"))
 
 
 def of_schedulers(lines: Lines, new: Scenario, _: Scenario) -> None:
@@ -114,10 +115,7 @@ def of_mac80211(lines: Lines, new: Scenario, _: Scenario) -> None:
 
 
 def _needs_mac80211(lines: Lines) -> None:
-    lines.notes.append(
-        "needs a driver with mac80211's queues (check: iw phy phy0 get txq), as in OpenWrt; "
-        "these are its defaults"
-    )
+    lines.notes.append(phrase("remedies.notes.needs_mac80211"))
 
 
 def _scheduler(lines: Lines, ap: AccessPoint) -> None:
@@ -139,7 +137,7 @@ def _queue(lines: Lines, where: str, queue: Queue, rate_bps: float) -> None:
     if queue.ack_filter is not None:
         lines.add("tc", f"{begin} cake unlimited ack-filter")
     elif discipline.qdisc is None:
-        lines.notes.append(f"tc does not have {discipline.name}")
+        lines.notes.append(phrase("remedies.notes.not_in_tc", name=discipline.name))
     elif isinstance(queue, CodelQueue | FqCodelQueue):
         codel = queue.codel
         times = f"target {codel.target_ns // 1000}us interval {codel.interval_ns // 1000}us"
@@ -161,6 +159,6 @@ def _queue(lines: Lines, where: str, queue: Queue, rate_bps: float) -> None:
     elif not discipline.leaves_stations:
         lines.add("tc", f"{begin} {discipline.qdisc} limit {min(limit, _SFQ_LIMIT)} perturb 10")
         if limit > _SFQ_FLOW_PACKETS:
-            lines.notes.append(f"sfq keeps at most {_SFQ_FLOW_PACKETS} packets of each flow")
+            lines.notes.append(phrase("remedies.notes.sfq", sfq_flow_packets=_SFQ_FLOW_PACKETS))
     else:
         lines.add("tc", f"{begin} {discipline.qdisc} limit {limit}")

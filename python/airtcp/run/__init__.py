@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import SimulationError
+from airtcp.phrases import phrase
 
 if TYPE_CHECKING:
     from airtcp import _core
@@ -39,7 +40,7 @@ def core_of(resolved: str) -> "_core.Simulation":
     try:
         return _core.Simulation(resolved)
     except ValueError as error:
-        raise SimulationError(f"the simulator rejects this scenario: {error}") from error
+        raise SimulationError(phrase("run.failed.rejected", error=error)) from error
 
 
 class _Verb(ModuleType):

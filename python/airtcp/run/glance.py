@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.estimates.percentiles import FEWEST_RUNS
 from airtcp.exceptions import SimulationError
+from airtcp.phrases import phrase
 from airtcp.results import Provenance, Replication, Simulation
 from airtcp.results.glance import Glance
 from airtcp.run import core_of
@@ -224,7 +225,7 @@ class _Look:
                 found.append(runner.run(len(found), control))
             except _core.SimulationFailed as error:
                 raise SimulationError(
-                    f"a quick simulation with seed {run.seed} failed: {error}"
+                    phrase("run.failed.quick", seed=run.seed, error=error)
                 ) from error
             self.events += self._set_up + _work(run, found[-1].answer)
         return found

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from airtcp.exceptions import ScenarioError
+from airtcp.phrases import phrase
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
@@ -215,8 +216,13 @@ def refuse_too_large(
     raise ScenarioError(
         scenario.called,
         most.key or "",
-        f"needs most, {_gigabytes(most.size)}, of the {_gigabytes(total)} of memory for this "
-        f"simulation, and {_gigabytes(there)} are free; allowed: less of it{fewer}",
+        phrase(
+            "run.failed.memory",
+            size=_gigabytes(most.size),
+            total=_gigabytes(total),
+            there=_gigabytes(there),
+            fewer=fewer,
+        ),
     )
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import SimulationError
 from airtcp.labels import PARTS
+from airtcp.phrases import phrase
 from airtcp.results.cells import SHARE_OF_ALONE, cell_value
 from airtcp.run import HEADLINES, core_of
 from airtcp.stats import FIRST_ROUND, next_round_by, widest
@@ -130,7 +131,9 @@ class Numbers:
         return ResolvedScenario.from_json(self._resolved)
 
     def _failed(self, replication: int, error: Exception) -> SimulationError:
-        return SimulationError(f"replication {replication} with seed {self.seed} failed: {error}")
+        return SimulationError(
+            phrase("run.failed.replication", replication=replication, seed=self.seed, error=error)
+        )
 
 
 class _Run:

@@ -9,9 +9,10 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from airtcp.amounts import duration, percent
+from airtcp.amounts import duration
 from airtcp.distributions import Pareto
 from airtcp.estimates.parts import estimate
+from airtcp.phrases import phrase
 from airtcp.run import HEADLINES
 from airtcp.stats import Interval
 
@@ -52,12 +53,11 @@ def beforehand(scenario: ResolvedScenario) -> str | None:
     for flow in scenario.flows:
         size = getattr(flow.application, "size", None)
         if isinstance(size, Pareto) and math.isinf(size.scv()):
-            return (
-                f"flows.{flow.name}.application.size: has a Pareto law of shape {size.shape:g}, "
-                f"which has no variance: few large transfers decide the mean transfer time, and "
-                f"run.precision ({percent(scenario.run.precision)}) may take very many "
-                "replications; goodput and percentiles take fewer. Allowed: a shape above 2, "
-                "another law, or run.replications instead"
+            return phrase(
+                "run.precision.infinite_variance",
+                name=flow.name,
+                shape=size.shape,
+                precision=scenario.run.precision,
             )
     return None
 
@@ -80,8 +80,11 @@ def outlook(known: Sequence[Interval], scenario: ResolvedScenario, n: int) -> st
         return None
     there = widest * math.sqrt(n / run.max_replications)
     each_s = run.whole_s
-    return (
-        f"run.precision: {percent(run.precision)} would take about {wanted} replications "
-        f"({duration(wanted * each_s)} simulated), and run.max_replications is "
-        f"{run.max_replications}, which gives about {percent(there)}"
+    return phrase(
+        "run.precision.many",
+        precision=run.precision,
+        wanted=wanted,
+        wanted_2=duration(wanted * each_s),
+        max_replications=run.max_replications,
+        there=there,
     )

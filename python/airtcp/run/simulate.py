@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 from airtcp.choices import has_own
 from airtcp.exceptions import OutputError
 from airtcp.files import aside
+from airtcp.phrases import phrase
 from airtcp.results import Provenance, Replication, Simulation, SimulationResult, Stopped
 from airtcp.results.cells import Alone
 from airtcp.run import LEAST_SNAPLEN, MOST_SNAPLEN, SNAPLEN, core_of
@@ -100,9 +101,16 @@ def simulate(
 
     scenario = as_scenario(scenario)
     if not LEAST_SNAPLEN <= snaplen <= MOST_SNAPLEN:
-        raise ValueError(f"snaplen must be {LEAST_SNAPLEN} to {MOST_SNAPLEN}, not {snaplen}")
+        raise ValueError(
+            phrase(
+                "run.options.snaplen",
+                least_snaplen=LEAST_SNAPLEN,
+                most_snaplen=MOST_SNAPLEN,
+                snaplen=snaplen,
+            )
+        )
     if threads is not None and threads < 1:
-        raise ValueError(f"threads must be at least 1, not {threads}")
+        raise ValueError(phrase("run.options.threads", threads=threads))
     if seed is not None or replications is not None:
         scenario = scenario.with_run(seed=seed, replications=replications)
     threads = threads or processors()
@@ -272,7 +280,7 @@ def _interval_ns(scenario: ResolvedScenario, simulated_ns: int, interval_s: floa
     Raises ValueError if it is invalid, OutputError if it gives too many samples.
     """
     if not 1e-9 <= interval_s < math.inf:
-        raise ValueError(f"trace_interval_s must be positive, not {interval_s}")
+        raise ValueError(phrase("run.options.interval", interval_s=interval_s))
     counts = {group.name: group.count for group in scenario.stations}
     flows = sum(counts[flow.stations] * (1 + 2 * len(flow.path)) for flow in scenario.flows)
     queues = (1 + sum(counts.values())) * (4 if scenario.mac.edca else 1) + 2 * len(scenario.links)
@@ -280,8 +288,7 @@ def _interval_ns(scenario: ResolvedScenario, simulated_ns: int, interval_s: floa
     if rows > _MOST_ROWS:
         least = interval_s * rows / _MOST_ROWS
         raise OutputError(
-            f"trace_interval_s: {interval_s:g} s makes up to {rows:,.0f} rows per replication, "
-            f"more than a trace can have; allowed: {least:.2g} s or more"
+            phrase("run.options.many_rows", interval_s=interval_s, rows=rows, least=least)
         )
     return round(interval_s * 1e9)
 

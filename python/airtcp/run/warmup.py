@@ -17,12 +17,12 @@ import numpy as np
 
 from airtcp.choices import has_own
 from airtcp.exceptions import SimulationError
+from airtcp.phrases import phrase
 from airtcp.run import core_of
 from airtcp.run.interruption import Interruption
 from airtcp.run.memory import refuse_too_large
 from airtcp.run.replications import Replications, Runner
 from airtcp.stats import FIRST_ROUND
-from airtcp.units import format_time_ns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +64,7 @@ def mser5(series: ArrayLike, *, batch: int = 5) -> int | None:
     """
     values = np.asarray(series, dtype=np.float64)
     if values.ndim != 1 or batch < 1 or len(values) < 2 * _LEAST_LEFT * batch:
-        raise ValueError(f"need a row of at least {2 * _LEAST_LEFT} batches of {batch}")
+        raise ValueError(phrase("run.warmup.few_batches", least_left=2 * _LEAST_LEFT, batch=batch))
     if not np.isfinite(values).all():
         raise ValueError("observations must be finite")
     n = len(values) // batch
@@ -121,10 +121,7 @@ def find_warmup_ns(
         next_ns = _GROWTH * PILOTS * length_ns
         if next_ns > _MOST_TIMES * asked_ns and _GROWTH * _work(pilots) > _MOST_WORK:
             break
-    raise SimulationError(
-        f"no steady state within {format_time_ns(length_ns)} of {PILOTS} pilot runs, so no warm-up "
-        'can be found: give run.warmup a time, such as "10 s", or run.duration a longer one'
-    )
+    raise SimulationError(phrase("run.warmup.not_found", length=length_ns, pilots=PILOTS))
 
 
 def _pilots(

@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from airtcp.phrases import phrase
+
 if TYPE_CHECKING:
     from airtcp.results.query import Results
     from airtcp.scenario import Scenario
@@ -86,7 +88,7 @@ def sweep(
         metrics=metrics,
     )
     if threads is not None and threads < 1:
-        raise ValueError(f"threads must be at least 1, not {threads}")
+        raise ValueError(phrase("sweep.points.threads", threads=threads))
     check_own(Path(to))
     with crew_of(threads or processors(), dask) as crew, shown(progress) as report:
         outcome = execute(wanted, Path(to), crew=crew, progress=report)
@@ -95,6 +97,6 @@ def sweep(
     if outcome.failed:
         point, why = next(iter(outcome.failed.items()))
         raise SimulationError(
-            f"{len(outcome.failed)} points have no result, such as {point}: {why}"
+            phrase("sweep.points.failed", failed=len(outcome.failed), point=point, why=why)
         )
     return opened(to)

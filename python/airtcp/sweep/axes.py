@@ -17,6 +17,7 @@ from pydantic import Field, ValidationError, create_model
 
 from airtcp import units
 from airtcp.exceptions import UnitError
+from airtcp.phrases import phrase
 from airtcp.scenario.errors import InvalidError, scenario_error
 from airtcp.scenario.quantities import Name, Written, needed, optional
 
@@ -24,11 +25,7 @@ from airtcp.scenario.quantities import Name, Written, needed, optional
 Label = int | float | str | bool | None
 
 #: The written forms, as error messages describe them.
-AXIS_FORMS: Final = (
-    "a list of values; a range { from, to, points } or { from, to, step }; "
-    "{ zip = { KEY = [...], ... } }; { alternatives = { NAME = { KEY = VALUE }, ... } }; "
-    "{ sobol = { KEY = { from, to }, ... }, points = N }"
-)
+AXIS_FORMS: Final = phrase("sweep.axes.forms")
 #: An axis with more steps is treated as a mistake.
 MOST_STEPS: Final = 1_000_000
 #: Columns of every store, which an axis cannot be named after.
@@ -135,13 +132,14 @@ def read_axes(
     for axis in axes:
         for column in axis.columns:
             if column.name in RESERVED:
-                allowed = "allowed: another name, or `key` for the key path"
-                raise InvalidError(("axes", axis.name), f"is a column of every store; {allowed}")
+                allowed = phrase("sweep.axes.other_name")
+                raise InvalidError(
+                    ("axes", axis.name), phrase("sweep.axes.is_a_column", allowed=allowed)
+                )
             if column.name in taken:
                 raise InvalidError(
                     ("axes", axis.name),
-                    f'varies {column.name}, and so does the axis "{taken[column.name]}"; '
-                    "allowed: each key on one axis",
+                    phrase("sweep.axes.varied_twice", name=column.name, taken=taken[column.name]),
                 )
             taken[column.name] = axis.name
     return axes
@@ -152,10 +150,10 @@ def _axis(name: str, value: Any, parse: Callable[[type[Written], Any, str], Any]
     if isinstance(value, list | tuple):
         return _listed(name, name, list(value), where)
     if not isinstance(value, Mapping):
-        raise InvalidError(where, f"is not an axis; allowed: {AXIS_FORMS}")
+        raise InvalidError(where, phrase("sweep.axes.not_an_axis", axis_forms=AXIS_FORMS))
     form = next((form for key, form in _FORMS.items() if key in value), None)
     if form is None:
-        raise InvalidError(where, f"is not an axis; allowed: {AXIS_FORMS}")
+        raise InvalidError(where, phrase("sweep.axes.not_an_axis", axis_forms=AXIS_FORMS))
     table = parse(form, dict(value), name)
     if isinstance(table, _Values):
         return _listed(name, table.key, table.values, (*where, "values"))
@@ -179,13 +177,13 @@ def _listed(name: str, key: str, values: list[Any], where: tuple[str, ...]) -> A
 def _zipped(name: str, table: _Zip, where: tuple[str, ...]) -> Axis:
     inside = (*where, "zip")
     if not table.zip:
-        raise InvalidError(inside, "is empty; allowed: KEY = [values], ...")
+        raise InvalidError(inside, phrase("sweep.axes.empty_zip"))
     lengths = {key: len(values) for key, values in table.zip.items()}
     for key, values in table.zip.items():
         _refuse_empty(values, (*inside, key))
     if len(set(lengths.values())) > 1:
         text = ", ".join(f"{key} has {length}" for key, length in lengths.items())
-        raise InvalidError(inside, f"{text}; allowed: lists of the same length")
+        raise InvalidError(inside, phrase("sweep.axes.lengths", text=text))
     columns, columned = [], []
     for key, values in table.zip.items():
         labels, unit = labels_of(values)
@@ -213,7 +211,7 @@ def _sobol(name: str, table: _Sobol, where: tuple[str, ...]) -> Axis:
 
     inside = (*where, "sobol")
     if not table.sobol:
-        raise InvalidError(inside, "is empty; allowed: KEY = { from, to }, ...")
+        raise InvalidError(inside, phrase("sweep.axes.empty_sobol"))
     spans = {key: _read_span(span, (*inside, key)) for key, span in table.sobol.items()}
     # Not scrambled: the points are the same with every version of SciPy, and more points extend
     # them.
@@ -258,11 +256,11 @@ def _read_span(span: Written, where: tuple[str, ...]) -> Bounds:
     low, kind = _number(getattr(span, "from"), (*where, "from"))
     high, other = _number(span.to, (*where, "to"))
     if kind is not other:
-        raise InvalidError(where, ("goes from one kind of quantity to another; allowed: one kind"))
+        raise InvalidError(where, phrase("sweep.axes.kinds"))
     if span.scale == "log" and min(low, high) <= 0:
-        raise InvalidError(where, "has 0 or less on a log scale; allowed: more than 0")
+        raise InvalidError(where, phrase("sweep.axes.log_of_zero"))
     if low == high:
-        raise InvalidError(where, "begins where it ends; allowed: two different values")
+        raise InvalidError(where, phrase("sweep.axes.no_range"))
     whole = isinstance(getattr(span, "from"), int) and isinstance(span.to, int)
     return Bounds(low, high, span.scale == "log", _writer(kind, whole))
 
@@ -284,25 +282,22 @@ def read_span(table: Mapping[str, Any], axis: str) -> tuple[Bounds, bool, str]:
 def _range(table: _Range, where: tuple[str, ...]) -> list[Any]:
     span = _read_span(table, where)
     if (table.points is None) == (table.step is None):
-        raise InvalidError(where, "has neither or both of points and step; allowed: one of them")
+        raise InvalidError(where, phrase("sweep.axes.points_or_step"))
     if table.points is not None:
         values = [span.at(index / (table.points - 1)) for index in range(table.points)]
         # After rounding to integers, neighbours may be equal.
         return list(dict.fromkeys(values))
     step, kind = _number(table.step, (*where, "step"))
     if kind is not _number(getattr(table, "from"), where)[1] or span.log:
-        raise InvalidError(
-            (*where, "step"),
-            "is another quantity than `from`; allowed: a step of its quantity, on a linear scale",
-        )
+        raise InvalidError((*where, "step"), phrase("sweep.axes.step_of_another"))
     if step * (span.high - span.low) <= 0:
-        raise InvalidError(
-            (*where, "step"), "never reaches `to`; allowed: a step from `from` towards `to`"
-        )
+        raise InvalidError((*where, "step"), phrase("sweep.axes.step_away"))
     # Include the last value if a step ends within a millionth of it.
     count = math.floor((span.high - span.low) / step + 1e-6) + 1
     if count > MOST_STEPS:
-        raise InvalidError((*where, "step"), f"makes {count} values; allowed: {MOST_STEPS}")
+        raise InvalidError(
+            (*where, "step"), phrase("sweep.axes.many_values", count=count, most_steps=MOST_STEPS)
+        )
     return [span.write(span.low + index * step) for index in range(count)]
 
 
@@ -326,7 +321,7 @@ def _number(value: Any, where: tuple[str, ...]) -> tuple[float, _Kind | None]:
             return kind[1](value), kind
         except UnitError:
             continue
-    raise InvalidError(where, 'is neither a number nor a quantity; allowed: such as 5 or "5 ms"')
+    raise InvalidError(where, phrase("sweep.axes.not_a_number"))
 
 
 def _writer(kind: _Kind | None, whole: bool) -> Callable[[float], Any]:
@@ -366,12 +361,12 @@ def _texts(values: Sequence[Any]) -> list[Label]:
 
 def _refuse_empty(values: Sequence[Any], where: tuple[str, ...]) -> None:
     if not values:
-        raise InvalidError(where, "is empty; allowed: at least one value")
+        raise InvalidError(where, phrase("sweep.axes.no_value"))
 
 
 def _refuse_twice(labels: Sequence[Any], where: tuple[str, ...]) -> None:
     seen = set()
     for label in labels:
         if label in seen:
-            raise InvalidError(where, f"has {label!r} twice; allowed: each value once")
+            raise InvalidError(where, phrase("sweep.axes.twice", label=label))
         seen.add(label)

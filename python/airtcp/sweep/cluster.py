@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from airtcp.exceptions import QuestionError, one_line
 from airtcp.extras import needed
+from airtcp.phrases import phrase
 from airtcp.sweep.work import Chunk, Done, Work
 from airtcp.sweep.workers import Crew, Ended, Lost, Worker
 
@@ -62,8 +63,7 @@ def connected(address: str, processes: int) -> Iterator[ClusterCrew]:
         client = distributed.Client(address, timeout=_PATIENCE_S)
     except (OSError, ValueError) as error:
         raise QuestionError(
-            f"--dask {address}: no scheduler can be reached there ({one_line(str(error))}); "
-            "allowed: such as tcp://scheduler:8786, or local"
+            phrase("sweep.cluster.no_scheduler", address=address, error=one_line(str(error)))
         ) from error
     with client:
         yield _checked(client, address)
@@ -73,9 +73,7 @@ def _checked(client: _Client, address: str) -> ClusterCrew:
     try:
         client.wait_for_workers(1, timeout=_PATIENCE_S)
     except TimeoutError as error:
-        raise QuestionError(
-            f"--dask {address}: the scheduler has no workers; allowed: one that has"
-        ) from error
+        raise QuestionError(phrase("sweep.cluster.no_workers", address=address)) from error
     from airtcp.scenario import loads
 
     crew = ClusterCrew(client, address, loads(_PROBE).to_json())
@@ -112,8 +110,13 @@ class ClusterCrew(Crew):
         for worker, identity in found.items():
             if identity != self._ours:
                 raise QuestionError(
-                    f"--dask {self._address}: the worker {worker} has {_told(identity)}, and here "
-                    f"is {_told(self._ours)}; allowed: workers with the same airtcp"
+                    phrase(
+                        "sweep.cluster.other_version",
+                        address=self._address,
+                        worker=worker,
+                        identity=_told(identity),
+                        ours=_told(self._ours),
+                    )
                 )
             self._checked.add(worker)
 
@@ -157,7 +160,7 @@ class _Place(Worker):
 
         error = task.exception() if task.status == "error" else None
         if error is None or isinstance(error, KilledWorker):
-            self._ended.put((self, Lost(f"workers of the cluster have died ({error})")))
+            self._ended.put((self, Lost(phrase("sweep.cluster.died", error=error))))
         else:
             self._ended.put((self, error))
 

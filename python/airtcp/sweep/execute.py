@@ -17,6 +17,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import OutputError, SimulationError
+from airtcp.phrases import phrase
 from airtcp.plugins import carried
 from airtcp.results.provenance import core_digest
 from airtcp.results.table import AxisColumn, Contents, Writer
@@ -137,7 +138,7 @@ def _kept(folder: Path) -> Iterator[None]:
     try:
         yield
     except OutputError as error:
-        there = "; earlier results are in the store" if Contents.read(folder) is not None else ""
+        there = phrase("sweep.points.kept") if Contents.read(folder) is not None else ""
         raise SimulationError(f"{error}{there}") from error
 
 
@@ -373,7 +374,9 @@ class _Run:
             times = self._losses[task.number] = self._losses.get(task.number, 0) + 1
             if times >= _MOST_LOSSES:
                 told = self._plan.points.told(task.number)
-                raise SimulationError(f"{lost}, as {times - 1} before it, at {told}")
+                raise SimulationError(
+                    phrase("sweep.points.lost", lost=lost, before=times - 1, at=told)
+                )
         for chunk in reversed(chunks):
             self._plan.tasks.extendleft(reversed(chunk.tasks))
 

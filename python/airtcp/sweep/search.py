@@ -15,6 +15,7 @@ from typing import Any, Final
 from airtcp.exceptions import QuestionError
 from airtcp.extras import needed
 from airtcp.labels import spellings
+from airtcp.phrases import phrase
 from airtcp.results.query import open as opened
 from airtcp.stats import Interval, student_interval
 from airtcp.sweep.axes import Axis, Bounds, Column, Label, Step, labels_of, read_span
@@ -53,10 +54,7 @@ def goal_of(text: str) -> Goal:
     *of, last = name.strip().split(".")
     metric = spellings().get(last)
     if word not in ("max", "min") or metric is None:
-        raise QuestionError(
-            f'--optimise "{text}" is not a goal; allowed: max METRIC or min METRIC, such as '
-            '"max jain_index" (docs/reference/results.md has the metrics)'
-        )
+        raise QuestionError(phrase("sweep.search.not_a_goal", text=text))
     return Goal(".".join([*of, metric.name]), word == "max")
 
 
@@ -145,9 +143,7 @@ def search(
         if progress is not None:
             progress(len(study.trials), trials)
     if best is None:
-        raise QuestionError(
-            f"no trial has a value of {goal.metric}; allowed: a metric that the scenario has"
-        )
+        raise QuestionError(phrase("sweep.search.no_value", metric=goal.metric))
     return Found(goal, best[1].changes, best[2], trials, failed, folder)
 
 

@@ -16,6 +16,7 @@ from pydantic import Field, ValidationError
 from airtcp.exceptions import ScenarioError
 from airtcp.labels import PARTS, spellings
 from airtcp.metrics import METRICS
+from airtcp.phrases import phrase
 from airtcp.results.cells import CELL_METRICS, SHARE_OF_ALONE
 from airtcp.scenario import Scenario
 from airtcp.scenario.errors import InvalidError, scenario_error
@@ -75,11 +76,11 @@ def load_sweep(path: Path, changes: Mapping[str, Any] | None = None) -> Sweep:
     try:
         data = parse(text)
     except ValueError as error:
-        raise ScenarioError(name, "", f"is not TOML: {error}") from error
+        raise ScenarioError(name, "", phrase("sweep.file.not_toml", error=error)) from error
     except RecursionError:
-        raise ScenarioError(name, "", "is not TOML that can be read: nested too deeply") from None
+        raise ScenarioError(name, "", phrase("sweep.file.too_deep")) from None
     if "phy" in data and "axes" not in data:
-        told = "is a scenario, not a sweep; add --axis KEY=[VALUES], or give a sweep file"
+        told = phrase("sweep.file.scenario")
         raise ScenarioError(name, "", told)
     try:
         form = _SweepFile.model_validate(data)
@@ -117,7 +118,7 @@ def sweep_of(
         precision = parse_percent(precision)
     for name, number, least in (("replications", replications, 1), ("max", max_replications, 2)):
         if number is not None and number < least:
-            raise ValueError(f"{name} must be at least {least}, not {number}")
+            raise ValueError(phrase("sweep.file.too_few", name=name, least=least, number=number))
     return _sweep(
         base,
         axes,
@@ -149,15 +150,11 @@ def _sweep(
 
     try:
         if replications is not None and precision is not None:
-            raise InvalidError(
-                ("precision",), "cannot be combined with replications; allowed: only one of them"
-            )
+            raise InvalidError(("precision",), phrase("sweep.file.precision_or_replications"))
         if precision is not None and not 0 < precision < 1:
-            raise InvalidError(
-                ("precision",), "is out of range; allowed: more than 0 % and less than 100 %"
-            )
+            raise InvalidError(("precision",), phrase("sweep.file.precision"))
         if not axes:
-            raise InvalidError(("axes",), "is empty; allowed: at least one axis")
+            raise InvalidError(("axes",), phrase("sweep.file.no_axis"))
         kept = None if metrics is None else _metrics(metrics, base)
         run = base.run
         if replications is None and precision is None:
@@ -173,7 +170,7 @@ def _sweep(
 def _metrics(names: Sequence[str], base: Scenario) -> tuple[str, ...]:
     """Return the metrics to keep: of all flows, GROUP.PART.METRIC, or cells.CELL.METRIC."""
     if not names:
-        raise InvalidError(("metrics",), "is empty; allowed: names of metrics, or leave it out")
+        raise InvalidError(("metrics",), phrase("sweep.file.no_metrics"))
     groups = [group.name for group in base.stations]
     cells = [f"cells.{cell.name}." for cell in base.cells or ()]
     of_cells = (*CELL_METRICS, SHARE_OF_ALONE) if len(cells) > 1 else CELL_METRICS
@@ -187,10 +184,8 @@ def _metrics(names: Sequence[str], base: Scenario) -> tuple[str, ...]:
         of_group = len(of) == 2 and of[0] in groups and of[1] in PARTS
         if metric is None or (not of_group if of else metric.scopes == ("cell",)):
             near = _of_cell(name, base) or _nearest(last)
-            text = (
-                f'"{name}" is not a metric{near}; allowed: the metrics of docs/reference/results.md'
-            )
-            text += f", or of a station group: GROUP.{'|'.join(PARTS)}.METRIC"
+            text = phrase("sweep.file.not_a_metric", name=name, near=near)
+            text += phrase("sweep.file.of_a_group", parts="|".join(PARTS))
             if cells:
                 text += f", or of a cell: {cells[0]}{'|'.join(of_cells)}"
             raise InvalidError(("metrics", index), text)

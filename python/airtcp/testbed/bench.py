@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import OutputError, SimulationError
+from airtcp.phrases import phrase
 from airtcp.results.objects import Replication, Simulation
 from airtcp.results.provenance import Provenance
 from airtcp.results.records import kept
@@ -99,9 +100,7 @@ def measure(
             answer, times = air.answer()
             lag = air.lag()
     if lag.packets == 0:
-        raise SimulationError(
-            "no packet crossed the simulated channel: the programs exchanged nothing"
-        )
+        raise SimulationError(phrase("testbed.network.nothing_crossed"))
     replication = Replication(0, kept(_seen(json.loads(answer))), np.frombuffer(times, dtype="<f8"))
     measured = Simulation.gather(
         [replication],

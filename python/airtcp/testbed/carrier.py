@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import OutputError, SimulationError
 from airtcp.files import aside
+from airtcp.phrases import phrase
 from airtcp.results.testbed import LAG_BOUND_US, Lag
 
 if TYPE_CHECKING:
@@ -97,7 +98,9 @@ class Carrier:
 
         self._thread.join()
         if isinstance(self._failure, _core.SimulationFailed):
-            raise SimulationError(f"the testbed failed: {self._failure}") from self._failure
+            raise SimulationError(
+                phrase("testbed.network.failed", failure=self._failure)
+            ) from self._failure
         if self._failure is not None:
             raise self._failure
         if self._answer is None:
@@ -134,7 +137,7 @@ def captured(
             beside.unlink()
             # Cut off the error number that follows.
             why, _, _ = str(failure).partition(" (os error")
-            lost.append(OutputError(f"cannot write to {path}: {why}"))
+            lost.append(OutputError(phrase("testbed.network.cannot_write", path=path, why=why)))
 
 
 def _finished(capture: _core.TestbedCapture) -> OSError | None:

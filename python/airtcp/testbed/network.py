@@ -24,6 +24,7 @@ from types import TracebackType
 from typing import IO, Any, Final
 
 from airtcp.exceptions import QuestionError
+from airtcp.phrases import phrase
 from airtcp.testbed.site import Node
 
 _KEEPER: Final = Path(__file__).with_name("keeper.py")
@@ -48,24 +49,23 @@ def check_machine(programs: dict[str, str] | None = None) -> None:
     Raises QuestionError.
     """
     if not sys.platform.startswith("linux"):
-        raise QuestionError(f"a testbed needs Linux, not {sys.platform}")
+        raise QuestionError(phrase("testbed.network.not_linux", platform=sys.platform))
     wanted = _PROGRAMS | (programs or {})
     missing = {program: wanted[program] for program in wanted if not _found(program)}
     if missing:
         packages = " ".join(sorted(set(missing.values())))
         raise QuestionError(
-            f"a testbed of this scenario needs {', '.join(missing)}; on Debian: "
-            f"apt-get install {packages}"
+            phrase("testbed.network.programs_missing", missing=missing, packages=packages)
         )
     try:
         os.close(os.open(_TUN, os.O_RDWR | os.O_CLOEXEC))
     except OSError as error:
         # The device exists but is not accessible, so no kernel module is missing.
-        todo = "modprobe tun, and in a container give it the device"
+        todo = phrase("testbed.network.modprobe")
         if isinstance(error, PermissionError):
-            todo = f"chmod a+rw {_TUN}, or the testbed itself"
+            todo = phrase("testbed.network.chmod", tun=_TUN)
         raise QuestionError(
-            f"a testbed needs the TUN device {_TUN}: {error.strerror}; as root: {todo}"
+            phrase("testbed.network.no_tun", tun=_TUN, strerror=error.strerror, todo=todo)
         ) from error
 
 
@@ -144,9 +144,9 @@ class Network:
             assert self._unshare.stderr is not None
             self._unshare.kill()
             lines = self._unshare.stderr.read().decode(errors="replace").strip().splitlines()
-            error = lines[-1] if lines else "it ended without a message"
-        hint = "" if self._is_root else "; try as root, or allow user namespaces"
-        return f"this machine does not allow the networks of a testbed: {error}{hint}"
+            error = lines[-1] if lines else phrase("testbed.network.no_message")
+        hint = "" if self._is_root else phrase("testbed.network.try_as_root")
+        return phrase("testbed.network.not_allowed", error=error, hint=hint)
 
     def __exit__(
         self,
@@ -256,7 +256,7 @@ def _only_child(pid: int) -> int:
         if found:
             return int(found[0])
         time.sleep(0.01)
-    raise QuestionError("the process that keeps the networks has ended")
+    raise QuestionError(phrase("testbed.network.keeper_ended"))
 
 
 def end(process: subprocess.Popen[Any]) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from airtcp.exceptions import ScenarioError, SimulationError, one_line
+from airtcp.phrases import phrase
 from airtcp.testbed.program import Program
 from airtcp.testbed.site import SERVER, RealFlow
 from airtcp.testbed.transfers import Ftp, Http, Pages
@@ -76,7 +77,8 @@ class Iperf(Program):
         elif self._client.poll() is not None:
             said = self._client.communicate()
             raise SimulationError(
-                f"iperf3 of {self.real.station} ended early: " + one_line(" ".join(said).strip())
+                phrase("testbed.programs.iperf3_ended", station=self.real.station)
+                + one_line(" ".join(said).strip())
             )
 
     def _command(self) -> list[str]:
@@ -107,14 +109,12 @@ def program_of(real: RealFlow, seed: int, *, name: str) -> Program:
     if kind == "udp" or (kind == "bulk" and application["size"] is None):
         return Iperf(real, seed)
     where = f"flows[{real.entry}] ({real.flow.name})"
-    simulated = f"flows that are simulated (--simulated {real.flow.name})"
+    simulated = phrase("testbed.programs.simulated", name=real.flow.name)
     if application.get("rate_bps") is not None:
         raise ScenarioError(
             name,
             f"{where}.application.rate",
-            "programs send transfers with a size as fast as TCP accepts the data; allowed in a "
-            "testbed: "
-            f"a rate without size, or {simulated}",
+            phrase("testbed.programs.size_at_rate", simulated=simulated),
         )
     if kind == "ftp" and application["control"] is not None:
         return Ftp(real, seed)
@@ -123,16 +123,14 @@ def program_of(real: RealFlow, seed: int, *, name: str) -> Program:
             raise ScenarioError(
                 name,
                 f"{where}.tcp.mss",
-                "the header of a response must fit into a segment, or the end of a page's "
-                f"object cannot be seen; allowed in a testbed: {_HEAD_BYTES} B and more, or "
-                f"{simulated}",
+                phrase("testbed.programs.header", head_bytes=_HEAD_BYTES, simulated=simulated),
             )
         return Pages(real, seed)
     if kind not in Http.kinds:
         raise ScenarioError(
             name,
             f"{where}.application.kind",
-            f'there is no program of "{kind}"; allowed in a testbed: {simulated}',
+            phrase("testbed.programs.no_program", kind=kind, simulated=simulated),
         )
     return Http(real, seed)
 
@@ -165,7 +163,11 @@ def wait_until_ready(network: Network, programs: Sequence[Program], patience_s: 
         if missing and time.monotonic() > deadline:
             one = missing[0]
             raise SimulationError(
-                f"the server of {one.real.flow.name} does not listen after {patience_s:g} s"
+                phrase(
+                    "testbed.programs.does_not_listen",
+                    name=one.real.flow.name,
+                    patience_s=patience_s,
+                )
             )
         if missing:
             time.sleep(0.05)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import OutputError
+from airtcp.phrases import phrase
 from airtcp.results.testbed import Lag
 from airtcp.run import SNAPLEN
 from airtcp.testbed.carrier import Carrier, captured
@@ -109,7 +110,7 @@ def _check_has_flow(site: Site, station: str, name: str) -> None:
     if not any(one.station == station for one in site.flows):
         there = ", ".join(dict.fromkeys(one.station for one in site.flows))
         raise ScenarioError(
-            name, "flows", f"{station} has no real flow; allowed as --node: server, {there}"
+            name, "flows", phrase("testbed.site.no_flow_of_node", station=station, there=there)
         )
 
 

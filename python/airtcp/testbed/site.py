@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.choices import CONGESTION, RECOVERY, either
 from airtcp.exceptions import ScenarioError
+from airtcp.phrases import phrase
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
@@ -152,17 +153,9 @@ def site_of(
     """
     _check(scenario, name, simulated, only)
     if scenario.mac.ofdma is not None:
-        raise ScenarioError(
-            name,
-            "mac.ofdma",
-            "a testbed has no PPDUs to several stations; allowed in a testbed: without this table",
-        )
+        raise ScenarioError(name, "mac.ofdma", phrase("testbed.site.ofdma"))
     if scenario.ap.links is not None:
-        raise ScenarioError(
-            name,
-            "ap.links",
-            "a testbed has one link; allowed in a testbed: without this key",
-        )
+        raise ScenarioError(name, "ap.links", phrase("testbed.site.links"))
     stations = [one for one in _stations(scenario) if only in (None, one[1])]
     servers = tuple(
         None if flow.name in simulated else f"{_SERVERS}.{index + 1}"
@@ -221,11 +214,11 @@ def _check(
     for one in simulated:
         if one not in known:
             there = ", ".join(sorted(known))
-            raise ScenarioError(name, "flows", f"there are no flows {one!r}; flows: {there}")
+            raise ScenarioError(
+                name, "flows", phrase("testbed.site.no_flows", one=one, there=there)
+            )
     if not known - set(simulated):
-        raise ScenarioError(
-            name, "flows", "a testbed needs real flows; leave some out of --simulated"
-        )
+        raise ScenarioError(name, "flows", phrase("testbed.site.all_simulated"))
     if only is not None:
         _check_station(scenario, name, simulated, only)
     count = 1 if only else sum(group.count for group in scenario.stations)
@@ -233,11 +226,12 @@ def _check(
         raise ScenarioError(
             name,
             "stations",
-            f"{count} stations, and each needs its own network in the kernel; allowed: at "
-            f"most {MOST_STATIONS} in a testbed",
+            phrase("testbed.site.many_stations", count=count, most_stations=MOST_STATIONS),
         )
     if len(scenario.flows) > MOST_ENTRIES:
-        raise ScenarioError(name, "flows", f"allowed: at most {MOST_ENTRIES} in a testbed")
+        raise ScenarioError(
+            name, "flows", phrase("testbed.site.at_most", most_entries=MOST_ENTRIES)
+        )
     for index, flow in enumerate(scenario.flows):
         if flow.name not in simulated and flow.tcp is not None:
             _check_tcp(name, f"flows[{index}] ({flow.name}).tcp", flow.name, flow.tcp)
@@ -251,40 +245,37 @@ def _check_station(
     if only not in groups:
         there = [f"{group.name}/0 to {group.name}/{group.count - 1}" for group in scenario.stations]
         raise ScenarioError(
-            name, "stations", f"there is no station {only!r}; allowed: {', '.join(there)}"
+            name, "stations", phrase("testbed.site.no_station", only=only, there=there)
         )
     flows = [flow for flow in scenario.flows if flow.name not in simulated]
     if not any(flow.stations == groups[only] for flow in flows):
-        raise ScenarioError(
-            name, "flows", f"{only} has no real flow, and so no path to a server; add a flow"
-        )
+        raise ScenarioError(name, "flows", phrase("testbed.site.no_flow", only=only))
 
 
 def _check_tcp(name: str, path: str, flow: str, tcp: Tcp) -> None:
     asked = tcp.model_dump()
-    simulated = f"flows that are simulated (--simulated {flow})"
+    simulated = phrase("testbed.site.simulated", flow=flow)
     for key, what in (
-        ("ack_skip", "no kernel omits ACKs like this"),
-        ("tack", "no kernel acknowledges like this"),
-        ("mac_feedback", "no kernel gets reports of the MAC"),
+        ("ack_skip", phrase("testbed.site.ack_skip")),
+        ("tack", phrase("testbed.site.tack")),
+        ("mac_feedback", phrase("testbed.site.mac_feedback")),
     ):
         if asked.get(key) is not None and asked.get(key) is not False:
             raise ScenarioError(
-                name, f"{path}.{key}", f"{what}; allowed in a testbed: none, or {simulated}"
+                name,
+                f"{path}.{key}",
+                phrase("testbed.site.only_none", what=what, simulated=simulated),
             )
     if asked["delayed_ack"]["policy"] is not None:
         raise ScenarioError(
             name,
             f"{path}.delayed_ack.policy",
-            f"no kernel uses a plug-in policy; allowed in a testbed: none, or {simulated}",
+            phrase("testbed.site.plugin_policy", simulated=simulated),
         )
     every = [count for _, count in asked["delayed_ack"]["thresholds"]]
     if every not in ([1], [2]):
         raise ScenarioError(
-            name,
-            f"{path}.delayed_ack",
-            "a kernel acknowledges every segment or every second; allowed in a testbed: "
-            f"every = 1, every = 2, or {simulated}",
+            name, f"{path}.delayed_ack", phrase("testbed.site.delayed_ack", simulated=simulated)
         )
     congestion = CONGESTION[asked["congestion"]].kernel
     if congestion is None:
@@ -292,7 +283,7 @@ def _check_tcp(name: str, path: str, flow: str, tcp: Tcp) -> None:
         raise ScenarioError(
             name,
             f"{path}.congestion",
-            f"the kernel does not have it; allowed in a testbed: {known}, or {simulated}",
+            phrase("testbed.site.congestion", known=known, simulated=simulated),
         )
     try:
         available = _AVAILABLE.read_text(encoding="ascii").split()
@@ -303,8 +294,7 @@ def _check_tcp(name: str, path: str, flow: str, tcp: Tcp) -> None:
         raise ScenarioError(
             name,
             f"{path}.congestion",
-            f"this kernel does not have {congestion} (try: modprobe tcp_{congestion}); "
-            "allowed here: " + ", ".join(available),
+            phrase("testbed.site.not_loaded", congestion=congestion) + ", ".join(available),
         )
 
 
@@ -398,63 +388,46 @@ def _deviations(flow: Flow) -> list[str]:
     tcp = flow.tcp.model_dump()
     told = _application_deviations(flow)
     if tcp["handshake"] != "three-way":
-        told.append("each connection begins with a three-way handshake")
+        told.append(phrase("testbed.site.handshake"))
     if tcp["delayed_ack"]["thresholds"][0][1] == 2:
-        told.append(
-            "the kernel acknowledges each of the first segments, delays ACKs by 40 to 200 "
-            "ms, and may acknowledge more than two segments with one"
-        )
+        told.append(phrase("testbed.site.acks"))
     headers = 8 * (_IP_TCP_BYTES + (_TIMESTAMPS_BYTES if tcp["timestamps"] else 0))
     if tcp["header_bits"] != headers:
-        told.append(f"headers have {headers} bits, and more with options, not {tcp['header_bits']}")
+        told.append(phrase("testbed.site.headers", headers=headers, header_bits=tcp["header_bits"]))
     if RECOVERY[tcp["variant"]].kernel_differs:
         told.append(RECOVERY[tcp["variant"]].kernel_differs)
     if tcp["aimd"] != {"increase": 1.0, "decrease": 0.5}:
-        told.append("the kernel's congestion control changes its windows, not aimd")
+        told.append(phrase("testbed.site.aimd"))
     control = CONGESTION[tcp["congestion"]]
     if control.kernel_differs and tcp["slow_start"] != control.kernel_slow_start:
         told.append(control.kernel_differs)
     if tcp["pacing"] and not control.needs:
-        told.append("the kernel does not pace")
+        told.append(phrase("testbed.site.pacing"))
     if tcp["initial_ssthresh_bytes"] is not None:
-        told.append("the initial slow-start threshold is the kernel's")
+        told.append(phrase("testbed.site.ssthresh"))
     if tcp["initial_rto_ns"] != 1_000_000_000:
-        told.append("the initial retransmission timeout is the kernel's, 1 s")
+        told.append(phrase("testbed.site.initial_rto"))
     if tcp["sending_end"] is not None:
-        told.append("the sender of data has the receive window and the ACK policy of the other end")
+        told.append(phrase("testbed.site.receiver"))
     if tcp["small_queue"]:
-        told.append(
-            "a TUN device releases a packet's socket at once, so a station's queue holds as "
-            "much of an upload as the window allows: its round trip is longer, and its "
-            "receive window opens for longer (as with small_queue = false)"
-        )
+        told.append(phrase("testbed.site.socket"))
     if tcp["initial_window_bytes"] % tcp["mss_bytes"]:
-        told.append("the initial window is a whole number of segments")
+        told.append(phrase("testbed.site.initial_window"))
     return told
 
 
 def _application_deviations(flow: Flow) -> list[str]:
     kind = flow.application.kind
     if kind == "udp" and flow.application.model_dump()["rate_bps"] is None:
-        return ["a saturated source sends a tenth more than the data rate"]
+        return [phrase("testbed.site.saturated")]
     if kind == "ftp" and flow.application.model_dump()["control"] is not None:
-        return ["users log in over the simulated channel, 32 for each station at the start"]
+        return [phrase("testbed.site.ftp")]
     if kind == "web" and flow.application.model_dump()["page"] is not None:
-        return [
-            "pages are by HTTP: each object has a request of at least 70 bytes, and headers of "
-            "some 250 bytes before its data, which count as goodput"
-        ]
+        return [phrase("testbed.site.pages")]
     if kind != "udp" and flow.application.model_dump().get("size", True) is not None:
         if flow.direction == "upload":
-            return [
-                "transfers are by HTTP: the headers of a PUT, some 100 bytes, precede the "
-                "data and count as goodput; the server responds after the data, and then the "
-                "user thinks"
-            ]
-        return [
-            "transfers are by HTTP: a request of at least 70 bytes, and headers of some 250 bytes "
-            "before the data, which count as goodput"
-        ]
+            return [phrase("testbed.site.puts")]
+        return [phrase("testbed.site.gets")]
     return []
 
 
@@ -465,8 +438,5 @@ def _conflicts(flows: list[RealFlow]) -> list[str]:
         tcps = [one.flow.tcp for one in flows if one.station == station and one.flow.tcp]
         if any(tcp != tcps[0] for tcp in tcps):
             group = station.split("/")[0]
-            told.append(
-                f"{group}: flows of one station have different TCP parameters; the server "
-                "uses the first ones, and options that any of them has"
-            )
+            told.append(phrase("testbed.site.several_tcps", group=group))
     return told

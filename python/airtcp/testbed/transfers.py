@@ -15,6 +15,7 @@ from string import Template
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from airtcp.exceptions import SimulationError, one_line
+from airtcp.phrases import phrase
 from airtcp.testbed.program import Program
 from airtcp.testbed.site import SERVER, RealFlow
 
@@ -82,7 +83,8 @@ class Transfers(Program):
         elif self._users.poll() is not None:
             _, said = self._users.communicate()
             raise SimulationError(
-                f"the users of {self.real.station} ended early: " + one_line((said or "").strip())
+                phrase("testbed.programs.users_ended", station=self.real.station)
+                + one_line((said or "").strip())
             )
 
     def _folder_in(self, network: Network) -> Path:

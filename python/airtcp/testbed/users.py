@@ -35,6 +35,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from airtcp.phrases import phrase
+
 _BUFFER = 1 << 16
 _LOG_IN_AT_ONCE = 4
 
@@ -74,7 +76,9 @@ def read(connection: http.client.HTTPConnection) -> int:
     """Read a response to its end. Return its size in bytes."""
     answer = connection.getresponse()
     if answer.status not in (http.client.OK, http.client.CREATED):
-        raise OSError(f"the server responds {answer.status} {answer.reason}")
+        raise OSError(
+            phrase("testbed.programs.responds", status=answer.status, reason=answer.reason)
+        )
     buffer = bytearray(_BUFFER)
     count = 0
     while got := answer.readinto(buffer):
@@ -85,7 +89,7 @@ def read(connection: http.client.HTTPConnection) -> int:
 def check(count: int, size: int) -> None:
     """Check that the transfer is complete."""
     if count != size:
-        raise OSError(f"{count} of {size} bytes arrived")
+        raise OSError(phrase("testbed.programs.arrived", count=count, size=size))
 
 
 def ask(
