@@ -5,10 +5,15 @@ numbers a reader computes key by key, have texts of their own.
 """
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from airtcp.examples import directory
+from airtcp.exceptions import AirtcpError
+from airtcp.phrases import Phrase
 from airtcp.scenario import Scenario, load
 
 BULK = '{ kind = "bulk" }'
@@ -113,3 +118,21 @@ def short_example(name: str, duration: str, replications: int, **changes: Any) -
     """Return an example with a warm-up of one second and short runs."""
     run = {"run.warmup": "1 s", "run.duration": duration, "run.replications": replications}
     return example(name, **run | changes)
+
+
+def said(found: object) -> str:
+    """Return the identifier of a sentence or of an error's; "" if it has none."""
+    text = getattr(found, "message", found)
+    text = text.args[0] if isinstance(text, BaseException) else text
+    return text.id if isinstance(text, Phrase) else ""
+
+
+@contextmanager
+def refused(identifier: str, *, at: str | None = None, **values: object) -> Iterator[None]:
+    """Expect an error with a sentence of `messages`, about a key or place, with some quantities."""
+    with pytest.raises((ValueError, TypeError, AirtcpError)) as caught:
+        yield
+    assert said(caught.value) == identifier
+    assert at is None or getattr(caught.value, "key", "") == at
+    text = getattr(caught.value, "message", caught.value.args[0])
+    assert {name: text.values[name] for name in values} == values

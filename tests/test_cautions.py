@@ -29,7 +29,7 @@ from airtcp.run.glance import glance
 from airtcp.run.simulate import simulate
 from airtcp.scenario import loads
 from airtcp.stats import Interval
-from bases import BULK, SATURATED, cell, example, short_example
+from bases import BULK, SATURATED, cell, example, refused, short_example
 from wing import with_papers
 
 
@@ -301,9 +301,7 @@ def test_the_default_is_the_worlds(preset: str, spread_ms: int) -> None:
 def test_what_has_a_start_of_its_own_has_no_other(application: str) -> None:
     (flow,) = loads(text(application)).flows
     assert flow.start_spread_ns == 0
-    with pytest.raises(
-        airtcp.ScenarioError, match=r"start_spread.*already has .*; allowed: with bulk"
-    ):
+    with refused("scenario.traffic.starts"):
         loads(text(application, flow='start_spread = "10 ms"'))
 
 
@@ -346,7 +344,7 @@ def test_a_flow_under_the_frames_of_hidden_stations_is_not_told_to_back_off() ->
     result = airtcp.simulate(short_example("hidden-uploads", "2 s", 1), threads=1)
 
     (said,) = (line for line in cautions(result) if "no data of" in line)
-    assert "every transmission collides with a hidden station" in said
+    assert "collides with a hidden" in said
     # A caution names no fix that was not simulated.
     assert "may help" not in said
 

@@ -108,15 +108,12 @@ def test_the_chain_of_clusters_says_what_it_has_not() -> None:
         text.replace(hidden, hidden + ', { name = "deaf", count = 1, cell = "left", hears = [] }')
     )
 
-    assert predict(of).uncovered == (
-        'chain of clusters: not all nodes of cell "left" hear each other; the chain of clusters '
-        "has no hidden stations within a cell"
-    )
+    assert 'nodes of cell "left"' in predict(of).uncovered
 
 
 def test_one_cell_by_powers_is_not_told_as_one_with_hidden_stations() -> None:
     air = '[air]\nreceived = [["ap", "laptop", -50], ["laptop", "laptop", -55]]'
     of = loads(cell(2, standard="802.11ax", tables=air))
 
-    assert "some nodes are hidden from each other" not in " ".join(subject(of))
+    assert "hidden from each other" not in " ".join(subject(of))
     assert "received by their power" in predict(of).uncovered

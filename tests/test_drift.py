@@ -107,7 +107,7 @@ def test_halves_that_are_far_apart_have_an_interval_as_wide_as_that(scenario: Sc
     assert up.interval.high is None
     assert 0.3 < (up.interval.low or 0.0) < 1.0
     assert {up.steadiness.state, down.steadiness.state} == {"unsteady"}
-    assert up.steadiness.reason.startswith("mean round-trip time is 213 ms in the first half of")
+    assert up.steadiness.reason.values["first"] == "213 ms"
 
 
 def test_one_replication_has_no_drift(scenario: Scenario) -> None:
@@ -223,9 +223,7 @@ def test_windows_that_grow_in_replications_leave_the_lower_end_of_waits() -> Non
         assert told.high is None
         assert told.low < truth
         assert longer.metrics[metric].half_width is not None
-    said = " ".join(cautions(seen))
-    assert "TCP windows of endless connections still grow" in said
-    assert "Use a longer run and a longer warm-up." in said
+    assert any("TCP windows" in one for one in cautions(seen))
     assert not any("run too short" in one for one in cautions(longer))
 
 

@@ -137,5 +137,5 @@ def test_an_overload_grows_with_the_run_and_says_so_when_it_is_too_much() -> Non
     less, more = (one.plain.mean for one in told)
     assert more == pytest.approx(2 * less, rel=0.1)
 
-    with pytest.raises(Exception, match=r"flow client/0 begins transfers faster .* 100000 are"):
+    with pytest.raises(Exception, match=r"flow client/0 .* 100000"):
         simulate(scenario(interarrival='"1 us"', size='"200 kB"', duration=1))

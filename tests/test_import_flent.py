@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airtcp.exceptions import ScenarioError
 from airtcp.importer.files import measurement_of
+from bases import refused
 from imported import draft_of, scenario_of
 
 
@@ -156,5 +156,5 @@ def test_test_parameters_that_no_series_shows_are_named(tmp_path: Path) -> None:
 def test_a_test_without_tcp_is_refused_with_its_series(tmp_path: Path) -> None:
     told = {**FLENT, "results": {"UDP upload": [5.0] * 20, "Ping (ms) ICMP": [20.0] * 20}}
 
-    with pytest.raises(ScenarioError, match='has no TCP, but "UDP upload"'):
+    with refused("importer.flent.no_tcp"):
         scenario_of([written(tmp_path, told, "x.flent.gz")])

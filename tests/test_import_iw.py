@@ -46,7 +46,7 @@ def test_an_idle_station_leaves_the_configured_radio(tmp_path: Path) -> None:
     text = scenario_of([config, written(tmp_path, dump("6.0 MBit/s"))])
 
     phy = tomllib.loads(text)["phy"]
-    assert "the rate of management frames" in text.replace("\n#  ", "")
+    assert "management frames" in text
     assert (phy["standard"], phy["band"]) == ("802.11n", "2.4 GHz")
 
 

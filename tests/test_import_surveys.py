@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airtcp.exceptions import QuestionError, ScenarioError
+from airtcp.exceptions import ScenarioError
 from airtcp.importer.files import measurement_of
 from airtcp.importer.scans import band_of
 from airtcp.scenario import loads
+from bases import refused, said
 from imported import read, scenario_of, written
 
 PLANNED = """Place,SSID,BSSID,Channel,Signal (dBm),Width,PHY Mode
@@ -98,7 +99,7 @@ def test_a_scan_is_a_survey_of_one_place(tmp_path: Path) -> None:
     assert found["phy"] == {"standard": "802.11ac", "band": "5 GHz", "channel_width": "80 MHz"}
     heard = powers(found)
     assert (heard["ap-1", "place-1"], heard["ap-2", "place-1"]) == (-48, -71)
-    assert ": 2 access points in another band" in text
+    assert ": 2 access points" in text
     loads(text)
 
 
@@ -278,7 +279,7 @@ def test_retries_rates_and_airtime_are_measured(tmp_path: Path) -> None:
 
     # Airtime: (4 s + 1 s) / 50 s. Retries: 250 of 1250 frames.
     assert told.values["station"]["airtime_share"].mean == pytest.approx(0.1)
-    assert any("20.0% of sent frames are retries, 3 given up" in one for one in told.others)
+    assert "importer.iw.retries" in map(said, told.others)
     assert not any("02:00" in one for one in told.others)
 
 
@@ -288,15 +289,15 @@ def test_a_survey_of_channels_is_measured(tmp_path: Path) -> None:
     )
     (line,) = measurement_of(written(tmp_path, others + CHANNELS)).others
 
-    assert "5180 MHz [in use]: busy 45.0%, transmits 10.0%, receives 30.0%" in line
+    assert all(part in line for part in ("5180 MHz", "45.0%", "10.0%", "30.0%"))
     assert len(measurement_of(written(tmp_path, others)).others) == 5
 
 
 def test_two_sources_of_stations_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(QuestionError, match="second source"):
+    with refused("importer.files.second_stations"):
         read(tmp_path, STATIONS, SCAN)
     test = {"start": {"test_start": {"protocol": "TCP"}}}
-    with pytest.raises(QuestionError, match="at which place"):
+    with refused("importer.files.survey_and_test"):
         read(tmp_path, PLANNED, json.dumps(test))
 
 
@@ -366,7 +367,7 @@ def test_the_twelve_strongest_access_points_are_cells(tmp_path: Path) -> None:
     scenario = scenario_of([written(tmp_path, text)])
 
     assert len(tomllib.loads(scenario)["cells"]) == 12
-    assert ": 2 access points weaker than the 12 strongest" in scenario
+    assert ": 2 access points weaker" in scenario
 
 
 @pytest.mark.parametrize(("ssid", "channels"), [("net {}", [6]), ("own", [6, 11])])
@@ -385,7 +386,7 @@ def test_channels_that_overlap_in_part_are_counted(
 
     found = tomllib.loads(scenario)["cells"].values()
     assert [one["channel"] for one in found] == channels
-    assert ": 2 access points on partially overlapping channels" in scenario
+    assert ": 2 access points" in scenario
 
 
 @pytest.mark.parametrize(("channel", "ghz", "band"), [

@@ -14,6 +14,7 @@ from airtcp.labs.sheet import NAMES, sheet, sheets, write
 from airtcp.results import SimulationResult
 from airtcp.run.simulate import simulate
 from airtcp.scenario import Scenario
+from bases import refused
 from commands import call
 
 PAGE = Path(__file__).parents[1] / "docs" / "howto" / "course.md"
@@ -173,6 +174,6 @@ def test_wrong_files_are_told(tmp_path: Path, file: str, text: str, message: str
 
 def test_a_sheet_is_not_overwritten(tmp_path: Path) -> None:
     write("dcf", tmp_path)
-    with pytest.raises(airtcp.OutputError, match="file exists"):
+    with refused("labs.sheet.exists"):
         write("dcf", tmp_path)
     write("dcf", tmp_path, force=True)

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 from airtcp import _core
-from airtcp.exceptions import ScenarioError
 from airtcp.messages.run import groups
 from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, load, loads
-from bases import cell
+from bases import cell, refused
 
 PAGES = """
 phy = {{ standard = "802.11b", control_rate = "11 Mb/s"{backoff} }}
@@ -152,7 +151,7 @@ def test_what_is_replayed_arrives(tmp_path: Path) -> None:
 
 
 def test_a_log_without_times_cannot_be_replayed(tmp_path: Path) -> None:
-    with pytest.raises(ScenarioError, match="has no times; allowed: an access log, or a CSV"):
+    with refused("scenario.traffic.no_times"):
         replayed(tmp_path, "size\n100\n")
 
 

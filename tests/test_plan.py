@@ -16,7 +16,7 @@ from airtcp.plan.axis import axis_of
 from airtcp.results.plans import Plan
 from airtcp.scenario import Scenario
 from airtcp.scenario.vary import shared_out
-from bases import BULK, example, reading
+from bases import BULK, example, reading, refused
 from commands import call as command
 
 FLOW = f"""[[flows]]
@@ -83,7 +83,7 @@ def test_stations_grow_as_far_as_there_is_room_for_their_powers(most, monkeypatc
 
     assert axis_of(offices, "stations").numbers == range(3, most - 3 + 1)
     assert axis_of(offices, "stations.lawyer.count").numbers == range(1, most - 3 - 8 + 1)
-    with pytest.raises(ScenarioError, match="with different powers are too many"):
+    with refused("scenario.received.too_large"):
         offices.with_stations(most - 2)
 
 

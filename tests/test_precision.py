@@ -8,6 +8,7 @@ from airtcp.run.precision import beforehand, outlook
 from airtcp.run.simulate import simulate
 from airtcp.scenario import Scenario, loads
 from airtcp.stats import Interval
+from bases import said
 from commands import call
 
 WEB = """
@@ -47,8 +48,8 @@ def test_a_precision_out_of_reach_is_told_with_what_it_takes(scenario: Scenario)
     wanted = scenario.vary({"run.precision": "1 %"})
     known = [Interval(1.0, 0.9, 1.1, 10), Interval(2.0, 1.99, 2.01, 10)]
     words = outlook(known, wanted, 10)
-    assert "1.0 % would take about 1000 replications (6 h 56 min simulated)" in words
-    assert "run.max_replications is 60, which gives about 4.1 %" in words
+    assert said(words) == "run.precision.many"
+    assert all(part in words for part in (" 1000 ", "6 h 56 min", " 60,", "4.1 %"))
     # Ten runs with 10 % need 10 x (10 / 4.1)^2 = 59 runs for 4.1 %, and 62 for 4 %. The message
     # appears only if all allowed runs were made, more are needed, and there is an interval.
     six = wanted.vary({"run.max_replications": 6})
@@ -63,8 +64,7 @@ def test_a_precision_out_of_reach_is_told_with_what_it_takes(scenario: Scenario)
 def test_sizes_without_a_variance_are_told_before_anything_runs(scenario: Scenario) -> None:
     heavy = airtcp.load(PARETO)
     words = beforehand(heavy)
-    assert words.startswith("flows.laptop.application.size: has a Pareto law of shape 1.5")
-    assert "no variance" in words
+    assert said(words) == "run.precision.infinite_variance"
     assert "Allowed: a shape above 2" in words
     assert beforehand(scenario) is None
     assert beforehand(heavy.vary({"flows.laptop.application.size.shape": 2.1})) is None
@@ -82,7 +82,7 @@ def test_the_command_says_both_on_stderr_and_once_each() -> None:
     assert result.exit_code == 0
     assert result.stdout.startswith("{")
     assert result.stderr.count("has no variance") == 1
-    assert result.stderr.count("run.max_replications is 12") == 1
+    assert result.stderr.count("max_replications is 12") == 1
     quiet = call("simulate", "-", "--json", "--quiet", stdin=text)
     assert quiet.stderr == ""
     assert '"stopped": "cap"' in quiet.stdout
@@ -103,5 +103,5 @@ def test_what_drifts_is_not_called_as_narrow_as_asked() -> None:
     """
     short, long = (loads(growing % form) for form in (("4 s", "4 MiB"), ("60 s", "64 KiB")))
     told = extent(simulate(short).simulation)
-    assert told.endswith("the rest is drift, which needs longer runs")
-    assert "the requested precision is reached" in extent(simulate(long).simulation)
+    assert "drift" in told
+    assert "precision is reached" in extent(simulate(long).simulation)

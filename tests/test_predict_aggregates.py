@@ -109,7 +109,7 @@ def test_who_gets_what_of_an_access_point(scheduler: str, share: str, off: float
         assert goodput[fair] > 2 * goodput[own]
     else:
         assert goodput[fair] == pytest.approx(goodput[own], rel=0.02)
-    assert f"here its scheduler gives each the same number of {share}" in broken(said, fair)
+    assert f"the same number of {share}" in broken(said, fair)
 
 
 #: Goodput within 5 % of simulations; accuracy.md has the grid. These are its corners, where a mean
@@ -165,10 +165,11 @@ def test_what_breaks_tcp_over_aggregates_is_named() -> None:
         station='frame_errors = "1 %"',
     )
     words = broken(predict(asked), "TCP over A-MPDUs (A9)")
-    assert "limit is 100 packets, and the windows allow 8,000 in flight" in words
+    assert " 100 packets" in words
+    assert "8,000 in flight" in words
     assert "the minimum RTO is 1 s" in words
-    assert "a Block ACK request precedes it" in words
-    assert "here the channel loses up to 1.0 %" in words
+    assert "Block ACK request" in words
+    assert "up to 1.0 %" in words
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 from airtcp import predict, simulate
 from airtcp.predict.limits import least_time_s, most_goodput
 from airtcp.scenario import ResolvedScenario, loads
+from bases import said
 from wing import with_papers
 
 BULK = '{ kind = "bulk" }'
@@ -119,7 +120,7 @@ def test_a_transfer_takes_what_its_link_takes() -> None:
     best, measured = predict(asked).best("transfer_time_s"), 8.0 / TCP_SHARE
     assert least_time_s(asked) == pytest.approx(measured)
     assert best.value == pytest.approx(measured)
-    assert best.source.endswith("at least the time of the path")
+    assert said(best.source) == "predict.limits.by_path"
     # Each window of 10 segments takes a round trip of 20 ms, except the last one.
     windows = scenario({"application": size, "path": '{ delay = "10 ms" }', "window": 10})
     assert least_time_s(windows) == pytest.approx((1e6 / 14_600 - 1) * 0.02)

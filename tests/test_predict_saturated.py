@@ -81,7 +81,7 @@ def test_saturated_predictions_are_near_the_simulation(count: int) -> None:
     assert collisions.value == pytest.approx(measured["collision_probability"].mean, abs=0.02)
     # 92 us are 4.6 slots, a large head start with many senders.
     told = broken(said, "Bianchi (2000) (13)")
-    assert ("slots) before the nodes that heard it" in told) is (count == 30)
+    assert ("slots) before the nodes" in told) is (count == 30)
 
 
 @pytest.mark.parametrize(("count", "direction"), [(1, "upload"), (7, "download")])
@@ -184,7 +184,7 @@ def test_classes_that_contend_differently_are_predicted(ap: str, stations: str) 
 def test_a_wait_that_is_no_whole_number_of_slots_is_said() -> None:
     waits = edca('aifs = "50 us"', 'aifs = "55 us"')
     said = predict(datagrams(waits, near=(5, "11 Mb/s", 1500), ap=(1, "", 1500)))
-    assert "differ by whole slots; here they differ by 5 us" in said.uncovered
+    assert "differ by 5 us" in said.uncovered
 
 
 def test_an_access_point_that_always_goes_first_leaves_nothing() -> None:

@@ -6,11 +6,11 @@ from typing import Any, get_args
 
 import airtcp
 import pytest
-from airtcp.exceptions import QuestionError, ScenarioError
 from airtcp.remedies import Changed, Cost, Remedy, catalogue, changed, named, together
 from airtcp.remedies.apply import lines_for
 from airtcp.run.simulate import simulate
 from airtcp.scenario import Scenario, loads
+from bases import refused
 from cells_of_remedies import (
     AGED,
     AGGREGATES,
@@ -143,7 +143,7 @@ def test_two_remedies_go_together_unless_they_are_of_one_key() -> None:
 
 
 def test_a_remedy_that_is_none_is_refused() -> None:
-    with pytest.raises(QuestionError, match="is not a remedy; allowed: delayed-ack"):
+    with refused("plan.capacity.not_a_remedy"):
         airtcp.plan(PLAIN, vary="stations", until="goodput < 1 Mb/s", remedies=["prayer"])
 
 
@@ -257,5 +257,5 @@ def test_a_saturated_source_and_early_detection_are_refused_in_any_cell(cell, fl
     ]
     floor.rewritten(written)
     written["cells"][cell]["ap"] = {"queue": {"discipline": "red"}}
-    with pytest.raises(ScenarioError, match="a queue without early detection"):
+    with refused("scenario.traffic.saturated_red"):
         floor.rewritten(written)

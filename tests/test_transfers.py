@@ -104,7 +104,7 @@ def test_a_file_of_others_and_a_name_of_none_are_refused(tmp_path: Path) -> None
     assert refused.exit_code != 0
     assert "airtcp did not write it" in refused.stderr
     assert path.read_text() == "flow,size_bytes\n"
-    with pytest.raises(OutputError, match=r"must end in .parquet or .csv"):
+    with pytest.raises(OutputError, match=r"\.parquet"):
         airtcp.simulate(airtcp.load(CELL), transfers=tmp_path / "transfers.txt")
 
 
@@ -121,7 +121,7 @@ def test_results_are_plotted(result: SimulationResult) -> None:
     assert png(result.plot()) == b"\x89PNG"
     names = [compared.plot(name).get_axes()[0].get_xlabel() for name in ("airtime", "goodput")]
     assert len(set(names)) == 2
-    with pytest.raises(QuestionError, match="no picture 'windows' of this result; allowed: transf"):
+    with pytest.raises(QuestionError, match="windows"):
         compared.plot("windows")
 
 

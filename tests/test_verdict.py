@@ -396,4 +396,4 @@ def test_check_without_targets_is_a_mistake(tmp_path: Path) -> None:
     refused = run(tmp_path, "", "--check")
 
     assert refused.exit_code == 2
-    assert "office.toml has none; add a table [targets]" in refused.stderr
+    assert "office.toml has none" in refused.stderr

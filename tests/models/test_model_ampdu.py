@@ -4,11 +4,11 @@ import dataclasses
 
 import numpy as np
 import pytest
-from airtcp.exceptions import ModelError
 from airtcp.high_rate import HighRateTiming
 from airtcp.models.airtime import HighRateParts, Phy, Rate
 from airtcp.models.ampdu import Exchange, sent_mpdus, slot_times
 from airtcp.models.bianchi import SlotTimes, fixed_point, saturation
+from bases import refused
 from phys import PHY_80211A
 
 N = Rate(72_222_222, "ht", HighRateParts(7, 1, 20, 400, 36_000))
@@ -163,5 +163,5 @@ def test_where_the_window_holds_nothing_back_all_is_exact() -> None:
     assert sent_mpdus(3, 24, 0.02).sent == 3.0
     # A window of eight waits for an MPDU that is lost twice.
     assert 2.99 < sent_mpdus(3, 8, 0.02).sent < 3.0
-    with pytest.raises(ModelError, match="window of 1024"):
+    with refused("models.solver.slow_window", window=1024):
         sent_mpdus(500, 1024, 0.1)

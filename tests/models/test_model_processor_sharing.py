@@ -130,7 +130,7 @@ def test_a_quantile_is_where_the_tail_is_what_is_left(rho: float) -> None:
     assert sojourn_tail(times, rho, 2.5) == pytest.approx(1.0 - probability, rel=1e-10)
     if rho == 0.0:  # without other flows: the exponential distribution
         assert times == pytest.approx(-2.5 * np.log1p(-probability), rel=1e-6)
-    with pytest.raises(ValueError, match="probability must be less than 1"):
+    with pytest.raises(ValueError, match="probability"):
         sojourn_quantile(1.0, rho)
 
 

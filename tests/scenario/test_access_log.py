@@ -60,7 +60,7 @@ def test_torn_lines_are_skipped_up_to_half(tmp_path: Path) -> None:
     half = written(tmp_path / "half.log", COMMON, "torn", "", "torn", COMMON)
     more = written(tmp_path / "more.log", COMMON, "torn", "torn", COMMON, "torn")
     assert read(half) == Empirical(values=(1500.0,), counts=(2,))
-    assert "is not an access log: 3 of 5 lines are not" in str(read(more))
+    assert "3 of 5 lines" in str(read(more))
 
 
 @pytest.mark.parametrize("name", ["sizes.csv", "sizes.csv.gz"])
@@ -120,7 +120,7 @@ def test_files_and_values_are_read_up_to_a_bound(
     table = written(tmp_path / "sizes.csv", "size", "1", "2", "3", "3", "4")
     log = written(tmp_path / "sizes.log", *(COMMON.replace("1500", n) for n in "12334"))
     for found in (read(table, "size"), read(log)):
-        assert "too many different values; allowed: 3 at most" in str(found)
+        assert "allowed: 3 at most" in str(found)
 
 
 def test_a_file_is_taken_apart_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

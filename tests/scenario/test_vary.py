@@ -7,6 +7,7 @@ from airtcp import load
 from airtcp.exceptions import ScenarioError
 from airtcp.scenario import Scenario
 from airtcp.scenario.vary import key_paths, varied
+from bases import refused
 
 VALID = Path(__file__).parents[1] / "scenarios" / "valid"
 
@@ -104,9 +105,9 @@ def test_a_path_that_leads_nowhere_names_the_nearest(
 
 
 def test_a_wrong_value_is_refused_as_in_a_file(scenario: Scenario) -> None:
-    with pytest.raises(ScenarioError, match=r"flows\[0\] \(up\)\.tcp\.mss: 536 is a bare number"):
+    with pytest.raises(ScenarioError, match=r"\(up\)\.tcp\.mss: 536"):
         scenario.vary({"flows.up.tcp.mss": 536})
-    with pytest.raises(ScenarioError, match=r"links\.wire: has no effect"):
+    with refused("scenario.queue.empty_link", at="links.wire"):
         scenario.vary({"links.wire": {}})
 
 
@@ -141,5 +142,5 @@ def test_what_was_read_from_its_resolved_form_cannot_be_varied(scenario: Scenari
     assert read == scenario
     assert read != scenario.vary({"run.seed": 2})
     assert read.with_run(seed=3) == scenario.with_run(seed=3)
-    with pytest.raises(ValueError, match="has no written form"):
+    with refused("scenario.file.no_written_form"):
         read.vary({"run.seed": 2})

@@ -118,10 +118,10 @@ def test_files_without_permission(monkeypatch: pytest.MonkeyPatch) -> None:
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(Path, "open", refuse)
-    with pytest.raises(ScenarioError, match=r"size\.file: .* cannot be read: Permission denied"):
+    with pytest.raises(ScenarioError, match="Permission denied"):
         loads(text, base=SCENARIOS / "valid")
     monkeypatch.setattr("builtins.open", refuse)
-    with pytest.raises(ScenarioError, match=r"^minimal.toml: cannot be read: Permission denied"):
+    with pytest.raises(ScenarioError, match=r"minimal\.toml"):
         load("minimal.toml")
 
 

