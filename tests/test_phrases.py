@@ -68,7 +68,7 @@ def test_each_sentence_is_used_with_the_quantities_that_it_names() -> None:
 
 
 def test_a_sentence_knows_its_identifier_and_its_numbers_in_another_process_too() -> None:
-    said = phrase("scenario.queue.thresholds", min_threshold=30, max_threshold=20)
+    said = phrase("scenario.queue.thresholds", low=30, high=20)
 
     assert (
         said == "min_threshold is 30 and max_threshold 20; allowed: min_threshold < max_threshold"
@@ -76,7 +76,7 @@ def test_a_sentence_knows_its_identifier_and_its_numbers_in_another_process_too(
     again = pickle.loads(pickle.dumps(said))
     assert isinstance(again, Phrase)
     assert (again, again.id) == (said, "scenario.queue.thresholds")
-    assert again.values["min_threshold"] == 30
+    assert again.values["low"] == 30
 
 
 def test_a_quantity_is_written_with_its_unit() -> None:

@@ -345,7 +345,7 @@ class Drift:
         number = traffic.units_begun(recurrent)
         if number >= FEWEST_UNITS:
             return None
-        reason = phrase("estimates.drift.few", number=number, fewest_units=FEWEST_UNITS)
+        reason = phrase("estimates.drift.few", number=number, least=FEWEST_UNITS)
         times = 2.0 * FEWEST_UNITS / max(1.0, number)
         return Steadiness("unsteady", reason, simulate_s=rounded_up(times * traffic.measured_s))
 

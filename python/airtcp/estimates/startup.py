@@ -73,8 +73,8 @@ class Startup:
             return phrase("estimates.startup.long")
         return phrase(
             "estimates.startup.start_up",
-            large_bytes=_megabytes(self.large_bytes),
-            takes_s=duration(self.takes_s),
+            size=_megabytes(self.large_bytes),
+            time=duration(self.takes_s),
             share=self.share,
         )
 
@@ -85,7 +85,7 @@ class Startup:
             return self.reason
         return phrase(
             "estimates.startup.rare",
-            large_bytes=_megabytes(self.large_bytes),
+            size=_megabytes(self.large_bytes),
             expected=self.expected,
         )
 

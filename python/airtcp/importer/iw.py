@@ -312,7 +312,5 @@ def _keys(rate: _Rate, group: str, name: str, draft: Draft) -> dict[str, Said]:
     if not known:
         return table
     older_name = "802.11b" if _is_dsss(rate) else "802.11g" if is_low else "802.11a"
-    draft.unknown.append(
-        phrase("iw.older_station", group=group, why=rate.why, older_name=older_name)
-    )
+    draft.unknown.append(phrase("iw.older_station", group=group, why=rate.why, older=older_name))
     return {"standard": Said(older_name, why), **table}

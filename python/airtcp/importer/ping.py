@@ -160,7 +160,7 @@ def path_of(name: str, least_ms: float) -> Said | None:
     """Return half of the shortest ping of a file as a path; None if there is no path."""
     if least_ms < _LEAST_MS:
         return None
-    why = phrase("ping.half_of_ping", name=name, least_ms=least_ms)
+    why = phrase("ping.half_of_ping", name=name, least=least_ms)
     return Said([{"delay": time_text(least_ms / 2e3)}], why)
 
 

@@ -192,7 +192,7 @@ def add_survey(source: Source, draft: Draft) -> None:
                 "survey.more_places",
                 name=name,
                 places=len(places) - _MOST_PLACES,
-                most_places=_MOST_PLACES,
+                most=_MOST_PLACES,
             )
         )
     groups = {place: f"place-{n}" for n, place in enumerate(places[:_MOST_PLACES], 1)}

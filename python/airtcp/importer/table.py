@@ -112,7 +112,7 @@ def _interval(source: Source, place: str, found: list[float | None]) -> Interval
     if low is None or high is None or not low <= value <= high:
         raise source.error(place, phrase("table.not_between"))
     if runs is not None and not (runs.is_integer() and 2 <= runs <= _MOST_RUNS):
-        raise source.error(place, phrase("table.one_run", runs=runs, most_runs=_MOST_RUNS))
+        raise source.error(place, phrase("table.one_run", runs=runs, most=_MOST_RUNS))
     # Half a width does not give the number of runs; there were at least two.
     return Interval(value, low, high, 2 if runs is None else int(runs))
 

@@ -86,7 +86,7 @@ def _shown(source: Source) -> list[Section]:
 def _words(source: Source, number: int, text: str, *, comments: bool) -> list[str]:
     """Split a line as a shell does. Raises ScenarioError."""
     if len(text) > _MOST_LINE:
-        raise source.error(f"line {number}", phrase("uci.long_line", most_line=_MOST_LINE))
+        raise source.error(f"line {number}", phrase("uci.long_line", most=_MOST_LINE))
     try:
         return shlex.split(text, comments=comments)
     except ValueError as error:

@@ -66,7 +66,7 @@ def check(path: Path | str, *, threads: int | None = None) -> list[Judged]:
         answers = parse(read_text(file, _MOST_BYTES))
     except OSError as error:
         raise QuestionError(
-            phrase("labs.judge.not_readable", file=file, strerror=error.strerror or error)
+            phrase("labs.judge.not_readable", file=file, why=error.strerror or error)
         ) from error
     except (ValueError, RecursionError) as error:
         raise QuestionError(phrase("labs.judge.not_toml", file=file, error=error)) from error

@@ -126,7 +126,7 @@ def write(name: str, to: Path | str = ".", *, force: bool = False) -> list[Path]
             (folder / file).write_text(text, encoding="utf-8")
     except OSError as error:
         raise OutputError(
-            phrase("labs.sheet.cannot_write", folder=folder, strerror=error.strerror or error)
+            phrase("labs.sheet.cannot_write", folder=folder, why=error.strerror or error)
         ) from error
     return [folder / file for file in files]
 

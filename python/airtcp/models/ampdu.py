@@ -255,7 +255,7 @@ def _window(most: int, window: int, error: float) -> float:
         missing, moved = after, total
         if change < _SETTLED:
             return float(moved @ (missing * _fewer_before(missing, most)).sum(axis=1))
-    raise ConvergenceError(phrase("models.solver.window_unsettled", most_rounds=_MOST_ROUNDS))
+    raise ConvergenceError(phrase("models.solver.window_unsettled", most=_MOST_ROUNDS))
 
 
 def _fewer_before(missing: Values, most: int) -> Values:

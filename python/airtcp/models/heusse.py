@@ -245,7 +245,7 @@ def anomaly(
     )
     n, window = hosts.sum(axis=-1), window[..., 0]
     if np.any(n < 1.0) or np.any(n > _MOST_HOSTS):
-        raise ValueError(phrase("models.input.hosts", most_hosts=_MOST_HOSTS))
+        raise ValueError(phrase("models.input.hosts", most=_MOST_HOSTS))
     p_c = _collision(n, window)
     wait = contention_time_s(n, window, slot_s, backoff=backoff)
     total = time + np.asarray(wait)[..., np.newaxis]

@@ -46,9 +46,7 @@ def increasing_root(
             low, f_low = np.where(below, point, low), np.where(below, value, f_low)
             high, f_high = np.where(above, point, high), np.where(above, value, f_high)
     else:
-        raise ConvergenceError(
-            phrase("models.solver.open_interval", what=what, most_steps=_MOST_STEPS)
-        )
+        raise ConvergenceError(phrase("models.solver.open_interval", what=what, most=_MOST_STEPS))
     _require(np.minimum(-f_low, f_high) <= 1e-9, "residual", what)
     return np.where(-f_low <= f_high, low, high)
 

@@ -135,7 +135,7 @@ def _targets(scenario: Scenario, texts: Sequence[str]) -> list[Target]:
         try:
             if one.metric == SHARE_OF_ALONE:
                 raise ConditionError(
-                    phrase("plan.capacity.isolated", share_of_alone=SHARE_OF_ALONE, cell=one.cell)
+                    phrase("plan.capacity.isolated", metric=SHARE_OF_ALONE, cell=one.cell)
                 )
             check(scenario, one)
         except ConditionError as error:

@@ -109,7 +109,7 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[Family], str]:
     if datagrams and len(datagrams) < len(apps):
         return (), phrase(
             "predict.uncovered.udp_and_tcp",
-            saturated_too="saturated UDP" if saturated_too else "UDP",
+            what="saturated UDP" if saturated_too else "UDP",
         )
     if datagrams and any(app.rate_bps is not None for app in datagrams):
         return (), phrase("predict.uncovered.unsaturated")

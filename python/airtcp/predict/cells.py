@@ -116,7 +116,7 @@ def _tell(
     goodputs = [share * bps for share, bps in zip(shares, alone_bps, strict=True)]
     broken = [*dict.fromkeys(broken), *_starving(scenario, shares)]
     if len(each) > MOST_CELLS:
-        broken.append(phrase("predict.cells.product_form", most_cells=MOST_CELLS))
+        broken.append(phrase("predict.cells.product_form", most=MOST_CELLS))
     flows = [sum(one.group(flow.stations).count for flow in one.flows) for one in each]
     of_flows = np.repeat([bps / n for bps, n in zip(goodputs, flows, strict=True)], flows)
     answers.add(

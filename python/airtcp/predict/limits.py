@@ -204,7 +204,7 @@ def _at_most(entry: Predicted, most: Most, flows: int) -> Predicted:
 def _at_least(entry: Predicted, least_s: float) -> Predicted:
     if isinstance(entry.value, list) or entry.value >= least_s * (1.0 - _ROUNDING):
         return entry
-    why = phrase("predict.limits.transfer", least_s=least_s)
+    why = phrase("predict.limits.transfer", least=least_s)
     return replace(
         entry,
         value=least_s,

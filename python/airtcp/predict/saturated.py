@@ -161,7 +161,7 @@ def _anomaly(
             phrase(
                 "predict.saturated.drops",
                 drop=100 * drop,
-                short_retry_limit=scenario.mac.short_retry_limit,
+                most=scenario.mac.short_retry_limit,
             )
         )
     answers.add(_ANOMALY_CARD.origin(f"Heusse et al. (2003){label}", broken), values)

@@ -261,7 +261,7 @@ def _losses(scenario: ResolvedScenario, kinds: Sequence[_Kind], goodput: float) 
     )
     round_s = sum(kind.group.count * kind.window * kind.payload_bits for kind in kinds) / goodput
     if round_s > least_s:
-        yield phrase("predict.tcp_ampdu.timers", round_s=round_s, least_s=least_s)
+        yield phrase("predict.tcp_ampdu.timers", round_s=round_s, least=least_s)
 
 
 def _path(scenario: ResolvedScenario, kinds: Sequence[_Kind]) -> Iterator[str]:

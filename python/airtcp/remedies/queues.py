@@ -159,6 +159,6 @@ def _queue(lines: Lines, where: str, queue: Queue, rate_bps: float) -> None:
     elif not discipline.leaves_stations:
         lines.add("tc", f"{begin} {discipline.qdisc} limit {min(limit, _SFQ_LIMIT)} perturb 10")
         if limit > _SFQ_FLOW_PACKETS:
-            lines.notes.append(phrase("remedies.notes.sfq", sfq_flow_packets=_SFQ_FLOW_PACKETS))
+            lines.notes.append(phrase("remedies.notes.sfq", most=_SFQ_FLOW_PACKETS))
     else:
         lines.add("tc", f"{begin} {discipline.qdisc} limit {limit}")

@@ -85,6 +85,6 @@ def outlook(known: Sequence[Interval], scenario: ResolvedScenario, n: int) -> st
         precision=run.precision,
         wanted=wanted,
         wanted_2=duration(wanted * each_s),
-        max_replications=run.max_replications,
+        most=run.max_replications,
         there=there,
     )

@@ -104,8 +104,8 @@ def simulate(
         raise ValueError(
             phrase(
                 "run.options.snaplen",
-                least_snaplen=LEAST_SNAPLEN,
-                most_snaplen=MOST_SNAPLEN,
+                least=LEAST_SNAPLEN,
+                most=MOST_SNAPLEN,
                 snaplen=snaplen,
             )
         )
@@ -280,7 +280,7 @@ def _interval_ns(scenario: ResolvedScenario, simulated_ns: int, interval_s: floa
     Raises ValueError if it is invalid, OutputError if it gives too many samples.
     """
     if not 1e-9 <= interval_s < math.inf:
-        raise ValueError(phrase("run.options.interval", interval_s=interval_s))
+        raise ValueError(phrase("run.options.interval", interval=interval_s))
     counts = {group.name: group.count for group in scenario.stations}
     flows = sum(counts[flow.stations] * (1 + 2 * len(flow.path)) for flow in scenario.flows)
     queues = (1 + sum(counts.values())) * (4 if scenario.mac.edca else 1) + 2 * len(scenario.links)
@@ -288,7 +288,7 @@ def _interval_ns(scenario: ResolvedScenario, simulated_ns: int, interval_s: floa
     if rows > _MOST_ROWS:
         least = interval_s * rows / _MOST_ROWS
         raise OutputError(
-            phrase("run.options.many_rows", interval_s=interval_s, rows=rows, least=least)
+            phrase("run.options.many_rows", interval=interval_s, rows=rows, least=least)
         )
     return round(interval_s * 1e9)
 

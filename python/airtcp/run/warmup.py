@@ -64,7 +64,7 @@ def mser5(series: ArrayLike, *, batch: int = 5) -> int | None:
     """
     values = np.asarray(series, dtype=np.float64)
     if values.ndim != 1 or batch < 1 or len(values) < 2 * _LEAST_LEFT * batch:
-        raise ValueError(phrase("run.warmup.few_batches", least_left=2 * _LEAST_LEFT, batch=batch))
+        raise ValueError(phrase("run.warmup.few_batches", least=2 * _LEAST_LEFT, batch=batch))
     if not np.isfinite(values).all():
         raise ValueError("observations must be finite")
     n = len(values) // batch

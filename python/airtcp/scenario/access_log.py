@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..distributions import Empirical
-from ..phrases import phrase
+from .errors import phrase
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -97,15 +97,13 @@ def _sizes_of_log(path: Path, file: io.BufferedIOBase) -> Empirical:
             _check_count(path, sizes)
     del sizes[0]
     if not requests + skipped:
-        raise DataFileError(phrase("scenario.log.empty", path=path))
+        raise DataFileError(phrase("log.empty", path=path))
     if requests < skipped:
         raise DataFileError(
-            phrase(
-                "scenario.log.not_a_log", path=path, skipped=skipped, requests=requests + skipped
-            )
+            phrase("log.not_a_log", path=path, skipped=skipped, requests=requests + skipped)
         )
     if not sizes:
-        raise DataFileError(phrase("scenario.log.no_sizes", path=path))
+        raise DataFileError(phrase("log.no_sizes", path=path))
     return _empirical({float(size): count for size, count in sizes.items()})
 
 
@@ -141,30 +139,28 @@ def _values_of_column(
                 _check_count(path, values)
     except csv.Error as error:
         raise DataFileError(
-            phrase("scenario.log.not_csv", path=path, line_num=rows.line_num, error=error)
+            phrase("log.not_csv", path=path, line=rows.line_num, error=error)
         ) from error
     if not values:
-        raise DataFileError(phrase("scenario.log.no_values", path=path, column=column))
+        raise DataFileError(phrase("log.no_values", path=path, column=column))
     return _empirical(values)
 
 
 def _index(path: Path, header: list[str], column: str) -> int:
     """Return the index of a column in the header line."""
     if not header:
-        raise DataFileError(phrase("scenario.log.no_header", path=path))
+        raise DataFileError(phrase("log.no_header", path=path))
     if header.count(column) > 1:
         raise DataFileError(
-            phrase(
-                "scenario.log.same_columns", path=path, count=header.count(column), column=column
-            ),
+            phrase("log.same_columns", path=path, count=header.count(column), column=column),
             key="column",
         )
     if column not in header:
-        allowed = phrase("scenario.log.a_column")
+        allowed = phrase("log.a_column")
         if len(header) <= _MOST_COLUMNS_SHOWN and all(map(_COLUMN.fullmatch, header)):
             allowed = ", ".join(header)
         raise DataFileError(
-            phrase("scenario.log.no_column", path=path, column=column, allowed=allowed),
+            phrase("log.no_column", path=path, column=column, allowed=allowed),
             key="column",
         )
     return header.index(column)
@@ -178,17 +174,15 @@ def _number(cell: str, zero_allowed: bool, most: float) -> tuple[float, str]:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        return value, phrase("scenario.log.not_a_number", cell=cell[:40], allowed=allowed)
+        return value, phrase("log.not_a_number", cell=cell[:40], allowed=allowed)
     if value < 0 or (value == 0 and not zero_allowed):
         return value, f"{cell} is too small; allowed: {allowed}"
-    return value, phrase(
-        "scenario.log.number_too_large", cell=cell, most=most
-    ) if value > most else ""
+    return value, phrase("log.number_too_large", cell=cell, most=most) if value > most else ""
 
 
 def _check_count(path: Path, values: Counter[int] | Counter[float]) -> None:
     if len(values) > MOST_VALUES:
-        raise DataFileError(phrase("scenario.log.too_many_values", path=path, most=MOST_VALUES))
+        raise DataFileError(phrase("log.too_many_values", path=path, most=MOST_VALUES))
 
 
 def _empirical(counts: dict[float, int]) -> Empirical:
@@ -206,9 +200,7 @@ def _lines(path: Path, file: io.BufferedIOBase) -> Iterator[bytes]:
     while line := file.readline(LONGEST_LINE + 1):
         total += len(line)
         if total > MOST_BYTES:
-            raise DataFileError(
-                phrase("scenario.log.too_many_bytes", path=path, most=MOST_BYTES // 2**30)
-            )
+            raise DataFileError(phrase("log.too_many_bytes", path=path, most=MOST_BYTES // 2**30))
         if not begun:
             yield line
         begun = not line.endswith(b"\n")
@@ -219,14 +211,12 @@ def _text(path: Path, file: io.BufferedIOBase) -> Iterator[str]:
     for number, line in enumerate(_lines(path, file), 1):
         if len(line) > LONGEST_LINE:
             raise DataFileError(
-                phrase("scenario.log.long_line", path=path, number=number, most=LONGEST_LINE)
+                phrase("log.long_line", path=path, number=number, most=LONGEST_LINE)
             )
         try:
             yield line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
-            raise DataFileError(
-                phrase("scenario.log.not_utf8", path=path, reason=error.reason)
-            ) from error
+            raise DataFileError(phrase("log.not_utf8", path=path, reason=error.reason)) from error
 
 
 def _read(
@@ -272,18 +262,16 @@ def _uncompressed(path: Path, file: io.BufferedIOBase) -> io.BufferedIOBase:
 def _opened(path: Path) -> Iterator[io.BufferedReader]:
     """Open a file for reading bytes. Raises DataFileError if the system cannot open it."""
     if "\0" in str(path):
-        raise DataFileError(phrase("scenario.log.not_a_name", path=path))
+        raise DataFileError(phrase("log.not_a_name", path=path))
     try:
         with path.open("rb") as file:
             yield file
     except FileNotFoundError as error:
-        raise DataFileError(phrase("scenario.log.not_found", path=path)) from error
+        raise DataFileError(phrase("log.not_found", path=path)) from error
     except IsADirectoryError as error:
-        raise DataFileError(phrase("scenario.log.directory", path=path)) from error
+        raise DataFileError(phrase("log.directory", path=path)) from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise DataFileError(phrase("scenario.log.not_gzip", path=path, error=error)) from error
+        raise DataFileError(phrase("log.not_gzip", path=path, error=error)) from error
     except OSError as error:
         reason = error.strerror or str(error)
-        raise DataFileError(
-            phrase("scenario.log.not_readable", path=path, reason=reason)
-        ) from error
+        raise DataFileError(phrase("log.not_readable", path=path, reason=reason)) from error

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from .. import phrases
 from ..amendments import AMENDMENTS
 from ..choices import APPLICATIONS, meant, own_names
 from ..exceptions import ScenarioError, UnitError, value_problem
-from ..phrases import phrase
 from .neighbours import anywhere, meant_key
 from .profiles import record
 
@@ -50,9 +50,14 @@ class InvalidError(Exception):
         self.message = message
 
 
+def phrase(name: str, /, **values: object) -> str:
+    """Return the sentence `scenario.NAME`."""
+    return phrases.phrase(f"scenario.{name}", **values)
+
+
 def invalid(path: Path, name: str, /, **values: object) -> InvalidError:
-    """Return the error `scenario.NAME` of `messages/scenario.toml` about a value."""
-    return InvalidError(path, phrase(f"scenario.{name}", **values))
+    """Return the error about a value whose sentence is `scenario.NAME`."""
+    return InvalidError(path, phrase(name, **values))
 
 
 def refuse_together(here: Path, key: str, others: Mapping[str, bool]) -> None:
@@ -153,7 +158,7 @@ def _problems(data: object, detail: ErrorDetails) -> list[tuple[str, str]]:
             return [
                 (
                     key_path(data, (*path, context["key"])),
-                    phrase("scenario.errors.missing", allowed=context["allowed"]),
+                    phrase("errors.missing", allowed=context["allowed"]),
                 )
             ]
         case "bad_tag":
@@ -187,33 +192,33 @@ def _message(detail: ErrorDetails, context: Mapping[str, Any], path: Path, value
             )
         case "list_type":
             allowed = f"[[{path[0]}]]" if len(path) == 1 else "[ ... ]"
-            return phrase("scenario.errors.not_a_list", value=_shown(value), allowed=allowed)
+            return phrase("errors.not_a_list", value=_shown(value), allowed=allowed)
         case "dict_type":
             allowed = f"[{path[0]}.NAME]" if len(path) == 1 else "{ ... }"
-            return phrase("scenario.errors.not_a_table", value=_shown(value), allowed=allowed)
+            return phrase("errors.not_a_table", value=_shown(value), allowed=allowed)
         case "not_a_table":
             keys = ", ".join(context["keys"])
-            one = phrase("scenario.errors.not_a_table_with", value=_shown(value), keys=keys)
+            one = phrase("errors.not_a_table_with", value=_shown(value), keys=keys)
             several = path == ("ap",) and isinstance(value, list)
             return f"{one}; of several: {anywhere()['access_points']}" if several else one
         case "not_an_application":
             return phrase(
-                "scenario.errors.not_an_application",
+                "errors.not_an_application",
                 value=_shown(value),
                 allowed=_application(value),
             )
         case "string_pattern_mismatch":
             # The checked value, which may be a key itself.
             name = _shown(detail["input"])
-            return phrase("scenario.errors.not_a_name", name=name)
+            return phrase("errors.not_a_name", name=name)
         case "string_too_short":
-            return phrase("scenario.errors.empty_text")
+            return phrase("errors.empty_text")
         case "string_too_long":
-            return phrase("scenario.errors.too_long", max_length=context["max_length"])
+            return phrase("errors.too_long", most=context["max_length"])
         case "too_short":
-            return phrase("scenario.errors.empty_list")
+            return phrase("errors.empty_list")
         case "too_long":
-            return phrase("scenario.errors.time_too_long", value=_shown(value))
+            return phrase("errors.time_too_long", value=_shown(value))
         case kind:
             said = value_problem(kind, context)
             return f"{_shown(value)} {said}" if said else detail["msg"]
@@ -271,7 +276,7 @@ def _not_one_of(path: Path, value: object, allowed: Sequence[str]) -> str:
         return f"{_shown(value)} is unknown{hint}; allowed: {quoted(allowed)}"
     words = quoted([*allowed, *own_names(kind)])
     return phrase(
-        "scenario.errors.unknown_algorithm", value=_shown(value), hint=hint, words=words, kind=kind
+        "errors.unknown_algorithm", value=_shown(value), hint=hint, words=words, kind=kind
     )
 
 

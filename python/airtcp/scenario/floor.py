@@ -49,7 +49,7 @@ def positions(scenario: Written, cells: dict[str, Written], cell_of: list[str]) 
             places += _around(group, f"{cell_of[index]}/{group.name}", centres[cell_of[index]])
             continue
         if where is None:
-            raise invalid(here, "floor.no_place", cell_of=cell_of[index])
+            raise invalid(here, "floor.no_place", cell=cell_of[index])
         if not isinstance(where, list):
             places += _drawn(
                 where, f"{cell_of[index]}/{group.name}", centres[cell_of[index]], group

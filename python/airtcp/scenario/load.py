@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from ..exceptions import ScenarioError
-from ..phrases import phrase
+from .errors import phrase
 from .resolved import ResolvedScenario
 from .scenario import Scenario
 from .toml_text import parse
@@ -80,25 +80,21 @@ def read(path: str | os.PathLike[str]) -> str:
     try:
         content = _beginning(None if from_stdin else path, LARGEST_FILE_BYTES + 1)
     except FileNotFoundError:
-        raise ScenarioError(name, "", phrase("scenario.file.not_found")) from None
+        raise ScenarioError(name, "", phrase("file.not_found")) from None
     except IsADirectoryError:
-        raise ScenarioError(name, "", phrase("scenario.file.directory")) from None
+        raise ScenarioError(name, "", phrase("file.directory")) from None
     except OSError as error:
         reason = error.strerror or str(error)
-        raise ScenarioError(
-            name, "", phrase("scenario.file.not_readable", reason=reason)
-        ) from error
+        raise ScenarioError(name, "", phrase("file.not_readable", reason=reason)) from error
     except ValueError as error:  # a null byte in the name
-        raise ScenarioError(name, "", phrase("scenario.file.not_a_name", error=error)) from error
+        raise ScenarioError(name, "", phrase("file.not_a_name", error=error)) from error
     if len(content) > LARGEST_FILE_BYTES:
-        raise ScenarioError(
-            name, "", phrase("scenario.file.too_large", most=LARGEST_FILE_BYTES // 2**20)
-        )
+        raise ScenarioError(name, "", phrase("file.too_large", most=LARGEST_FILE_BYTES // 2**20))
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise ScenarioError(name, "", phrase("scenario.file.not_utf8", line=line)) from error
+        raise ScenarioError(name, "", phrase("file.not_utf8", line=line)) from error
 
 
 def _beginning(path: str | os.PathLike[str] | None, size: int) -> bytes:
@@ -124,7 +120,7 @@ def as_scenario(source: _Resolved | str | os.PathLike[str]) -> _Resolved | Scena
 
 
 def _no_scenario(source: object) -> TypeError:
-    return TypeError(phrase("scenario.file.no_scenario", source=source))
+    return TypeError(phrase("file.no_scenario", source=source))
 
 
 def loads(text: str, *, name: str = "scenario", base: str | os.PathLike[str] = ".") -> Scenario:
@@ -153,9 +149,9 @@ def loads(text: str, *, name: str = "scenario", base: str | os.PathLike[str] = "
     try:
         data = parse(text)
     except ValueError as error:  # TOMLDecodeError, or a number with thousands of digits
-        raise ScenarioError(name, "", phrase("scenario.file.not_toml", error=error)) from error
+        raise ScenarioError(name, "", phrase("file.not_toml", error=error)) from error
     except RecursionError:
-        raise ScenarioError(name, "", phrase("scenario.file.too_deep")) from None
+        raise ScenarioError(name, "", phrase("file.too_deep")) from None
     return resolve(data, name=name, base=base)
 
 
@@ -168,16 +164,16 @@ def _of_result(text: str, *, name: str, base: str | os.PathLike[str]) -> Scenari
     Raises:
         ScenarioError: not JSON, or no result of airtcp.
     """
-    allowed = phrase("scenario.file.result")
+    allowed = phrase("file.result")
     try:
         result = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ScenarioError(
-            name, "", phrase("scenario.file.not_json", error=error, allowed=allowed)
+            name, "", phrase("file.not_json", error=error, allowed=allowed)
         ) from None
     provenance = result.get("provenance")
     if "scenario" not in result or not isinstance(provenance, Mapping):
-        raise ScenarioError(name, "", phrase("scenario.file.not_a_result", allowed=allowed))
+        raise ScenarioError(name, "", phrase("file.not_a_result", allowed=allowed))
     if isinstance(file := provenance.get("file"), str):
         try:
             scenario = loads(file, name=name, base=base)
@@ -192,7 +188,7 @@ def _of_result(text: str, *, name: str, base: str | os.PathLike[str]) -> Scenari
         first = error.errors()[0]
         key = ".".join(map(str, ("scenario", *first["loc"])))
         raise ScenarioError(
-            name, key, phrase("scenario.file.other_version", msg=first["msg"], allowed=allowed)
+            name, key, phrase("file.other_version", msg=first["msg"], allowed=allowed)
         ) from None
 
 

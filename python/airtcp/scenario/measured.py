@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..conditions import Condition, ConditionError, read_condition
 from ..metrics import METRICS
-from ..phrases import phrase
-from .errors import InvalidError, invalid
+from .errors import InvalidError, invalid, phrase
 
 if TYPE_CHECKING:
     from .keys.traffic import Flow
@@ -67,18 +66,18 @@ def check(scenario: ResolvedScenario, condition: Condition) -> None:
             cells = {cell.name: index for index, cell in enumerate(scenario.cells or ())}
             is_what = "no group"
             if group in cells:
-                is_what = phrase("scenario.targets.not_a_group")
+                is_what = phrase("targets.not_a_group")
                 own = [one.name for one in scenario.stations if one.cell == cells[group]]
                 of_cell = [f"cell {group}"] if "cell" in METRICS[condition.metric].scopes else []
                 names = of_cell + (own or names)
             raise ConditionError(
-                phrase("scenario.targets.unknown_group", group=group, is_what=is_what, names=names)
+                phrase("targets.unknown_group", group=group, is_what=is_what, names=names)
             )
         directions = sorted({f.direction for f in scenario.flows if f.stations == group})
         if part != "all" and part not in directions:
             allowed = ", ".join(directions) or "another group"
             raise ConditionError(
-                phrase("scenario.targets.no_direction", group=group, part=part, allowed=allowed)
+                phrase("targets.no_direction", group=group, part=part, allowed=allowed)
             )
     can = measurable(scenario, group, part)
     if condition.metric not in can:
@@ -87,7 +86,7 @@ def check(scenario: ResolvedScenario, condition: Condition) -> None:
         means = [one.short for one in known if not (one.detail or one.quantile)]
         raise ConditionError(
             phrase(
-                "scenario.targets.no_metric",
+                "targets.no_metric",
                 short=condition.about.short,
                 of=of,
                 there=_are_no(_needed(condition.metric)),
@@ -101,11 +100,11 @@ def _check_cell(scenario: ResolvedScenario, name: str) -> None:
     names = [cell.name for cell in scenario.cells or ()]
     groups = ", ".join(one.name for one in scenario.stations)
     if len(names) < 2:
-        raise ConditionError(phrase("scenario.targets.one_cell", name=name, groups=groups))
+        raise ConditionError(phrase("targets.one_cell", name=name, groups=groups))
     if name not in names:
-        is_what = phrase("scenario.targets.not_a_cell") if name in groups.split(", ") else "no cell"
+        is_what = phrase("targets.not_a_cell") if name in groups.split(", ") else "no cell"
         raise ConditionError(
-            phrase("scenario.targets.unknown_cell", name=name, is_what=is_what, names=names)
+            phrase("targets.unknown_cell", name=name, is_what=is_what, names=names)
         )
 
 

@@ -10,8 +10,7 @@ from pathlib import Path as FilePath
 from typing import Any, Final
 
 from ..files import read_text
-from ..phrases import phrase
-from .errors import InvalidError, Path, invalid, quoted
+from .errors import InvalidError, Path, invalid, phrase, quoted
 from .quantities import Written
 
 #: The maximum number of classes: a pair of them takes some 60 bytes in Python and 8 in the core.
@@ -83,9 +82,7 @@ def received_powers(
         try:
             sender, listener, power = _row(row, parts, cells)
             if (sender, listener) in said:
-                raise ValueError(
-                    phrase("scenario.received.repeated", sender=sender, listener=listener)
-                )
+                raise ValueError(phrase("received.repeated", sender=sender, listener=listener))
         except ValueError as error:
             path = here if places else (*here, place)
             raise InvalidError(path, f"{places[place] if places else ''}{error}") from None
@@ -111,21 +108,19 @@ def _row(
 ) -> tuple[str, str, float]:
     """Check and convert a row. Raises ValueError with what is wrong."""
     if len(row) != 3:
-        raise ValueError(phrase("scenario.received.fields", row=len(row)))
+        raise ValueError(phrase("received.fields", row=len(row)))
     sender, listener, power = row
     for name in (sender, listener):
         if name not in parts:
-            raise ValueError(
-                phrase("scenario.received.unknown_node", name=name) + quoted(list(parts)[:4])
-            )
+            raise ValueError(phrase("received.unknown_node", name=name) + quoted(list(parts)[:4]))
     if sender == listener and ("/" in sender or sender in cells):
-        raise ValueError(phrase("scenario.received.itself", sender=sender))
+        raise ValueError(phrase("received.itself", sender=sender))
     try:
         dbm = float(str(power).removesuffix("dBm"))
     except ValueError:
         dbm = math.nan
     if not -300.0 <= dbm <= 100.0:
-        raise ValueError(phrase("scenario.received.not_a_power", power=power))
+        raise ValueError(phrase("received.not_a_power", power=power))
     return sender, listener, dbm
 
 
@@ -137,7 +132,7 @@ def _lines_of_file(file: FilePath, here: Path) -> dict[int, list[Any]]:
     try:
         text = read_text(file, _LARGEST_CSV)
     except (OSError, UnicodeDecodeError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or phrase("scenario.received.not_utf8")
+        reason = getattr(error, "strerror", None) or phrase("received.not_utf8")
         raise invalid(here, "received.not_readable", file=file, reason=reason) from None
     reader = csv.reader(io.StringIO(text))
     columns = [name.strip().lower() for name in next(reader, ())]

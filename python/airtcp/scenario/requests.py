@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..exceptions import QuestionError
-from ..phrases import phrase
 from .access_log import DataFileError, lines_of
+from .errors import phrase
 
 _LINE: Final = re.compile(
     r'(\S+) \S+ .+? \[([^\[\]]*)\] "(?:[^"\\]|\\.)*+" (\d{3}) (\d{1,15}|-)(?:\s.*)?', re.DOTALL
@@ -80,14 +80,14 @@ def read_requests(path: Path) -> Requests:
         lines = _lines(path)
         first = next(lines, None)
         if first is None:
-            raise QuestionError(phrase("scenario.requests.empty", path=path))
+            raise QuestionError(phrase("requests.empty", path=path))
         found = _of_form(first, chain([first], lines))
     except DataFileError as error:
         raise QuestionError(str(error)) from error
     if not found.sizes:
         reasons = "; ".join(f"{count} {why}" for why, count in found.skipped.most_common())
         raise QuestionError(
-            phrase("scenario.requests.no_line", path=path, reasons=reasons or "no line at all")
+            phrase("requests.no_line", path=path, reasons=reasons or "no line at all")
         )
     return found
 
@@ -100,7 +100,7 @@ def _lines(path: Path) -> Iterator[str]:
 
 def _of_form(first: str, lines: Iterator[str]) -> Requests:
     if first.startswith("{"):
-        return _collected(Requests(phrase("scenario.requests.json_lines")), lines, _json)
+        return _collected(Requests(phrase("requests.json_lines")), lines, _json)
     if _LINE.fullmatch(first) is None and any(
         name in [name.strip() for name in first.split(",")] for name in _SIZES
     ):
@@ -136,7 +136,7 @@ def _log(line: str) -> _Record | str:
         return "in no known format"
     client, when, status, size = match.groups()
     if status != "200":
-        return phrase("scenario.requests.bad_status")
+        return phrase("requests.bad_status")
     if size in ("-", "0"):
         return "without a size"
     try:
@@ -185,9 +185,7 @@ def _csv(lines: Iterator[str]) -> Requests:
             else:
                 _add(found, one)
     except csv.Error as error:
-        raise QuestionError(
-            phrase("scenario.requests.not_csv", line_num=rows.line_num, error=error)
-        ) from error
+        raise QuestionError(phrase("requests.not_csv", line=rows.line_num, error=error)) from error
     return found
 
 

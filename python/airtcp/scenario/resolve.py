@@ -174,7 +174,7 @@ def _groups(
                 ("stations", index, "count"),
                 "stations.too_many",
                 total=total,
-                max_stations=MAX_STATIONS,
+                most=MAX_STATIONS,
             )
         scenario = on_first_link(scenario, group)
         data_rate, control_rate = station_rates(

@@ -13,9 +13,8 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Final
 
 from ..amendments import AMENDMENTS
-from ..phrases import phrase
 from .declare import written
-from .errors import InvalidError, Path, invalid, quoted
+from .errors import InvalidError, Path, invalid, phrase, quoted
 from .floor import DIGITS, positions, received_dbm
 from .hearing import RULES_ELSEWHERE
 from .keys.air import Air, Cell, PathLoss
@@ -215,8 +214,7 @@ def check_cells(scenario: Written) -> None:
         if scenario.mac.rules.given(rule) and value not in fit:
             raise InvalidError(
                 ("mac", "rules", rule),
-                phrase("scenario.air.not_in_cells", value=value)
-                + " or ".join(f'"{one}"' for one in fit),
+                phrase("air.not_in_cells", value=value) + " or ".join(f'"{one}"' for one in fit),
             )
     unfit: list[tuple[Path, bool, str]] = [
         (("mac", "pcf"), scenario.mac.pcf is not None, "contention-free periods"),
@@ -281,8 +279,8 @@ def _check_places(scenario: Written, cells: dict[str, Written], way: str) -> Non
 
 def _unused_place(way: str) -> str:
     if way:
-        return phrase("scenario.air.place_and_way_of_stations", way=way)
-    return phrase("scenario.air.place_without_loss")
+        return phrase("air.place_and_way_of_stations", way=way)
+    return phrase("air.place_without_loss")
 
 
 def _check_said(
@@ -301,7 +299,7 @@ def _check_said(
             if name not in names:
                 raise InvalidError(
                     ("air", "heard", place),
-                    phrase("scenario.air.unknown_pair", name=name)
+                    phrase("air.unknown_pair", name=name)
                     + (quoted(scenario.cells) or "a table [cells.NAME]"),
                 )
 

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from .. import channels
 from ..amendments import AMENDMENTS
-from ..phrases import phrase
 from .declare import written
-from .errors import invalid
+from .errors import invalid, phrase
 from .keys.phy import Phy
 from .quantities import Written
 from .resolve_high_rate import channel_width_mhz
@@ -89,7 +88,7 @@ def _elsewhere(standard: str, width_mhz: int, channel: int) -> str:
         for ghz, most in widest.items()
         if width_mhz <= most and channel in channels.channels(ghz, width_mhz)
     ]
-    return "".join(phrase("scenario.channels.elsewhere", ghz=ghz) for ghz in bands)
+    return "".join(phrase("channels.elsewhere", ghz=ghz) for ghz in bands)
 
 
 def _width(phy: Written) -> int:

@@ -312,7 +312,7 @@ def band_ghz(phy: Written) -> float:
             ("phy", "channel_width"),
             "rates.width_of_band",
             width=width,
-            widest_mhz=amendment.widest_mhz[band],
+            widest=amendment.widest_mhz[band],
             band=band,
             standard=phy.standard,
         )

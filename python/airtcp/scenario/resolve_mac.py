@@ -104,7 +104,7 @@ def _check_leaves_stations(ap: Written) -> None:
         raise invalid(
             ("ap", "scheduler"),
             "mac.discipline_of_scheduler",
-            in_file=discipline.in_file,
+            name=discipline.in_file,
             what=what,
         )
 
@@ -126,7 +126,7 @@ def _beacon(beacon: Written, phy: Phy, written_phy: Written) -> Beacon:
             (*here, "interval"),
             "mac.beacon",
             interval=resolved.interval_ns,
-            size_bits=resolved.size_bits,
+            bits=resolved.size_bits,
             needed=needed,
         )
     return resolved
@@ -252,7 +252,7 @@ def check_txop_limits(mac: Written, scenario: ResolvedScenario) -> None:
                     ("mac", "edca", side, category, "txop_limit"),
                     "mac.txop_limit",
                     limit=limit,
-                    packet_bits=packet_bits / 8,
+                    size=packet_bits / 8,
                     name=flow.name,
                     needed=needed,
                 )

@@ -90,7 +90,7 @@ def _unfit_schedule(mac: Written, scenario: ResolvedScenario) -> None:
                 "ofdma.too_many_stations",
                 users=len(users),
                 most=most,
-                channel_width_mhz=rate.channel_width_mhz,
+                width=rate.channel_width_mhz,
             )
     named = {one for turn in schedule for name in turn for one in stations[name]}
     for group in scenario.stations:
@@ -156,7 +156,7 @@ def _unfit_access_point(scenario: ResolvedScenario) -> None:
         raise invalid(
             ("ap", "queue", "discipline"),
             "ofdma.discipline",
-            in_file=discipline.in_file,
+            name=discipline.in_file,
             allowed=leaving,
         )
     if ap.queue.mac_limit is not None:
@@ -182,7 +182,7 @@ def _unfit_stations(scenario: ResolvedScenario, widths: list[int]) -> None:
             raise invalid(
                 ("phy", "channel_width"),
                 "ofdma.width",
-                channel_width_mhz=rate.channel_width_mhz,
+                width=rate.channel_width_mhz,
                 allowed=", ".join(f'"{width} MHz"' for width in widths),
             )
         for key, own, one in (

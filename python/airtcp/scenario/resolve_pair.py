@@ -11,9 +11,8 @@ from typing import Any, Final
 
 from ..airtime import Rate
 from ..amendments import AMENDMENTS, Amendment
-from ..phrases import phrase
 from ..standards import STANDARDS, Standard, in_band
-from .errors import InvalidError, Path, invalid, quoted
+from .errors import InvalidError, Path, invalid, phrase, quoted
 from .keys.mac import Aggregation
 from .keys.radio_links import Pair
 from .quantities import Written
@@ -97,9 +96,9 @@ def cell_phy(phy: Written, cell: Written, path: Path) -> Written:
         allowed = [name for name in known if has_band(name, band)]
         if cell.standard not in allowed:
             why = (
-                phrase("scenario.pair.no_channel_in_band", band=band)
+                phrase("pair.no_channel_in_band", band=band)
                 if cell.standard in known
-                else phrase("scenario.pair.newer", standard=phy.standard)
+                else phrase("pair.newer", standard=phy.standard)
             )
             names = quoted(allowed)
             raise InvalidError((*path, "standard"), f"{cell.standard} {why}; allowed: {names}")
@@ -115,7 +114,7 @@ def cell_phy(phy: Written, cell: Written, path: Path) -> Written:
             "pair.width",
             channel_width=cell.channel_width,
             standard=phy.standard,
-            allowed_widths=allowed_widths,
+            allowed=allowed_widths,
         )
     return phy.model_copy(update={"channel_width": cell.channel_width})
 

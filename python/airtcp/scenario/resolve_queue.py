@@ -13,10 +13,9 @@ from typing import Final
 from .. import standards
 from ..airtime import Rate, exchange_ns, needs_rts
 from ..choices import DISCIPLINES
-from ..phrases import phrase
 from ..units import format_time_ns
 from .declare import Table, written
-from .errors import Path, above, invalid
+from .errors import Path, above, invalid, phrase
 from .keys.phy import Phy
 from .keys.queue import (
     UNLIMITED,
@@ -145,9 +144,9 @@ def _check_keys(queue: Written, here: Path) -> None:
         for key in written(table).allowed_keys():
             if key not in mine and queue.given(key):
                 of = " or ".join(f'"{name}"' for name, keys in known.items() if key in keys)
-                reason = phrase("scenario.queue.no_effect", word=word)
+                reason = phrase("queue.no_effect", word=word)
                 if key == "ecn":
-                    reason = phrase("scenario.queue.no_ecn", word=word)
+                    reason = phrase("queue.no_ecn", word=word)
                 raise invalid((*here, key), "queue.other_discipline", reason=reason, of=of)
 
 
@@ -158,8 +157,8 @@ def _red(queue: Written, here: Path, idle_ns: Callable[[], int]) -> Red:
         raise invalid(
             (*here, key),
             "queue.thresholds",
-            min_threshold=red.min_threshold,
-            max_threshold=red.max_threshold,
+            low=red.min_threshold,
+            high=red.max_threshold,
         )
     return red
 

@@ -168,7 +168,7 @@ def _unfit_groups(scenario: Written, links: list[_Link]) -> None:
                 "links.several",
                 standard=standard,
                 own=len(own),
-                own_=link_text(own[0]),
+                link=link_text(own[0]),
             )
         if group.emlsr is not None and len(own) < _FEWEST:
             found = "these stations have one link, and a radio for it"
@@ -187,6 +187,6 @@ def _unfit_groups(scenario: Written, links: list[_Link]) -> None:
         raise invalid(
             ("ap", "queue", "discipline"),
             "links.discipline",
-            in_file=DISCIPLINES[queue].in_file,
+            name=DISCIPLINES[queue].in_file,
             allowed=leaving,
         )

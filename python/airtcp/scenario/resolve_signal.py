@@ -145,7 +145,7 @@ def check_rates(hearing: Hearing | None, groups: tuple[Any, ...]) -> None:
                 "signal.weak",
                 name=group.name,
                 snr=snr,
-                cell_of=hearing.cell_of[index],
+                cell=hearing.cell_of[index],
                 rate=rate,
                 needs=needs,
             )

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..choices import CONGESTION, RECOVERY, either, of_airtcp
-from ..phrases import phrase
 from ..standards import initial_window_segments
-from .errors import InvalidError, Path, invalid, refuse_together
+from .errors import InvalidError, Path, invalid, phrase, refuse_together
 from .keys.receiver import RECEIVING, AckSkip, DelayedAck, Receiver, Segments, Tack
 from .keys.tcp import Tcp
 from .quantities import Written
@@ -236,9 +235,7 @@ def _ack_skip(ack_skip: Written | None, here: Path) -> AckSkip | None:
     if (ack_skip.skip is None) == (adaptive is None):
         raise InvalidError(
             here,
-            phrase("scenario.tcp.no_skip")
-            if adaptive is None
-            else phrase("scenario.tcp.skip_and_adaptive"),
+            phrase("tcp.no_skip") if adaptive is None else phrase("tcp.skip_and_adaptive"),
         )
     return AckSkip.of(ack_skip, skip=ack_skip.skip if adaptive is None else adaptive.most)
 

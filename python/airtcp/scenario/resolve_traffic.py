@@ -12,8 +12,7 @@ from pathlib import Path as FilePath
 
 from .. import distributions, standards
 from ..exceptions import QuestionError
-from ..phrases import phrase
-from .errors import InvalidError, Path, invalid, quoted
+from .errors import InvalidError, Path, invalid, phrase, quoted
 from .keys.phy import Phy
 from .keys.tcp import Tcp
 from .keys.traffic import (
@@ -228,9 +227,7 @@ def _path(path: list[str | Written], links: Mapping[str, Link], here: Path) -> I
         elif element in links:
             yield element
         else:
-            allowed = (
-                quoted(links) if links else phrase("scenario.traffic.defined_link", element=element)
-            )
+            allowed = quoted(links) if links else phrase("traffic.defined_link", element=element)
             raise invalid((*here, index), "traffic.unknown_link", element=element, allowed=allowed)
 
 

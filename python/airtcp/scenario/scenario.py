@@ -14,9 +14,8 @@ from pydantic import PrivateAttr, ValidationError
 
 from ..conditions import Condition
 from ..exceptions import ScenarioError
-from ..phrases import phrase
 from .declare import written
-from .errors import InvalidError, scenario_error
+from .errors import InvalidError, phrase, scenario_error
 from .errors import Path as KeyPath
 from .expand import Expanded, copied, expand, has_profiles, is_of_profiles
 from .keys.traffic import Flow
@@ -61,7 +60,7 @@ class Scenario(ResolvedScenario):
         try:
             given = copied(dict(data))
         except RecursionError:
-            raise ScenarioError(name, "", phrase("scenario.file.too_deep_tables")) from None
+            raise ScenarioError(name, "", phrase("file.too_deep_tables")) from None
         data = given
         try:
             expanded = expand(given)
@@ -99,7 +98,7 @@ class Scenario(ResolvedScenario):
         [{'name': 'laptop', 'count': 5}]
         """
         if self._written is None:
-            raise ValueError(phrase("scenario.file.no_written_form"))
+            raise ValueError(phrase("file.no_written_form"))
         return copied(self._written)
 
     @property
@@ -222,7 +221,7 @@ class Scenario(ResolvedScenario):
             raise ScenarioError(
                 self._name,
                 "stations",
-                phrase("scenario.file.few_stations", total=total, groups=groups),
+                phrase("file.few_stations", total=total, groups=groups),
             )
         names = [group.name for group in self.stations]
         return self.vary(

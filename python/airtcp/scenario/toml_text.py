@@ -57,7 +57,7 @@ def _check_parts(text: str) -> None:
         after_dot = False
         if parts > MOST_PARTS:
             line = text.count("\n", 0, found.start()) + 1
-            raise ValueError(phrase("scenario.file.long_key", most_parts=MOST_PARTS, line=line))
+            raise ValueError(phrase("scenario.file.long_key", most=MOST_PARTS, line=line))
 
 
 def dumps(data: Mapping[str, Any]) -> str:

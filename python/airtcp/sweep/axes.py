@@ -296,7 +296,7 @@ def _range(table: _Range, where: tuple[str, ...]) -> list[Any]:
     count = math.floor((span.high - span.low) / step + 1e-6) + 1
     if count > MOST_STEPS:
         raise InvalidError(
-            (*where, "step"), phrase("sweep.axes.many_values", count=count, most_steps=MOST_STEPS)
+            (*where, "step"), phrase("sweep.axes.many_values", count=count, most=MOST_STEPS)
         )
     return [span.write(span.low + index * step) for index in range(count)]
 

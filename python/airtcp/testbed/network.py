@@ -65,7 +65,7 @@ def check_machine(programs: dict[str, str] | None = None) -> None:
         if isinstance(error, PermissionError):
             todo = phrase("testbed.network.chmod", tun=_TUN)
         raise QuestionError(
-            phrase("testbed.network.no_tun", tun=_TUN, strerror=error.strerror, todo=todo)
+            phrase("testbed.network.no_tun", tun=_TUN, why=error.strerror, todo=todo)
         ) from error
 
 

@@ -123,7 +123,7 @@ def program_of(real: RealFlow, seed: int, *, name: str) -> Program:
             raise ScenarioError(
                 name,
                 f"{where}.tcp.mss",
-                phrase("testbed.programs.header", head_bytes=_HEAD_BYTES, simulated=simulated),
+                phrase("testbed.programs.header", least=_HEAD_BYTES, simulated=simulated),
             )
         return Pages(real, seed)
     if kind not in Http.kinds:
@@ -166,7 +166,7 @@ def wait_until_ready(network: Network, programs: Sequence[Program], patience_s: 
                 phrase(
                     "testbed.programs.does_not_listen",
                     name=one.real.flow.name,
-                    patience_s=patience_s,
+                    after_s=patience_s,
                 )
             )
         if missing:

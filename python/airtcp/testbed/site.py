@@ -226,12 +226,10 @@ def _check(
         raise ScenarioError(
             name,
             "stations",
-            phrase("testbed.site.many_stations", count=count, most_stations=MOST_STATIONS),
+            phrase("testbed.site.many_stations", count=count, most=MOST_STATIONS),
         )
     if len(scenario.flows) > MOST_ENTRIES:
-        raise ScenarioError(
-            name, "flows", phrase("testbed.site.at_most", most_entries=MOST_ENTRIES)
-        )
+        raise ScenarioError(name, "flows", phrase("testbed.site.at_most", most=MOST_ENTRIES))
     for index, flow in enumerate(scenario.flows):
         if flow.name not in simulated and flow.tcp is not None:
             _check_tcp(name, f"flows[{index}] ({flow.name}).tcp", flow.name, flow.tcp)
