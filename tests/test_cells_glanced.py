@@ -110,7 +110,7 @@ def test_the_page_has_what_the_command_tells() -> None:
     # Cells that alternate get little in one replication and much in the next.
     offices = views.prediction(predict(example("three-offices")))
     assert not any("of its isolated goodput" in line for line in offices["words"])
-    assert set(offices["cells"]["shares"].values()) == {"not known from a quick"}
+    assert set(offices["cells"]["shares"].values()) == {"not known from a quick simulation"}
     assert views.prediction(predict(loads(cell(1)), glance=True))["cells"] is None
 
 

@@ -200,7 +200,7 @@ def test_what_the_measurement_rules_out_is_no_explanation() -> None:
     assert gap.best == (next_,)
     alone = Gap((("goodput_bps", ""),), (ruled_out,))
     assert alone.state == "none of these"
-    assert any(line.startswith("by round-trip time") for line in gap_lines(alone))
+    assert any(line.startswith("Ruled out by round-trip time") for line in gap_lines(alone))
     two = Gap((("goodput_bps", ""),), (explanation(0.9), explanation(0.3)))
     assert "closes 30 %" in gap_lines(two)[-1]
 

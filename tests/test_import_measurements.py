@@ -159,7 +159,7 @@ def test_a_stream_of_events_is_read_as_the_whole(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="line 2: is not JSON"):
         scenario_of([written(tmp_path, stream[: stream.index('"sum"')])])
     # A log that a second test was appended to.
-    with refused("importer.source.second_result", at="line 4"):
+    with refused("importer.iperf3.second_result", at="line 4"):
         measurement_of(written(tmp_path, f"{stream}\n{stream}"))
 
 

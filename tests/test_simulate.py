@@ -151,7 +151,7 @@ def test_a_violated_law_is_an_error_with_the_seed(monkeypatch: pytest.MonkeyPatc
     # No scenario makes the real core violate a law: its own tests check that.
     scenario, real = web(), _core.Simulation
     monkeypatch.setattr(_core, "Simulation", lambda resolved: BrokenCore(real=real(resolved)))
-    with refused("run.failed.replication", replication=2, seed=5):
+    with pytest.raises(SimulationError, match="replication 2 with seed 5"):
         simulate(scenario)
 
 

@@ -8,13 +8,13 @@ from typing import Any, get_args
 import pytest
 from airtcp.airtime import Rate
 from airtcp.distributions import Deterministic, Empirical, Exponential, Pareto, Uniform
+from airtcp.exceptions import ScenarioError
 from airtcp.scenario import ResolvedScenario, load, loads
 from airtcp.scenario.declare import written as written_form
 from airtcp.scenario.expand import expand
 from airtcp.scenario.keys.mac import Beacon
 from airtcp.scenario.keys.queue import AdaptiveBurst, PlainQueue, StandardAccess
 from airtcp.scenario.keys.traffic import Link, Loss
-from bases import refused
 from pydantic import BaseModel
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
@@ -201,5 +201,5 @@ def test_file_names_are_relative_to_the_scenario(
     text = (SCENARIOS / "valid" / "every_distribution.toml").read_text()
     scenario = loads(text, name="every_distribution.toml", base=SCENARIOS / "valid")
     assert scenario == valid("every_distribution")
-    with refused("scenario.file.not_found"):
+    with pytest.raises(ScenarioError, match="file not found"):
         loads(text)
