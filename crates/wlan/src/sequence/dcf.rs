@@ -41,27 +41,13 @@ impl FrameTimes {
             mac.rts_threshold_bytes.is_some_and(|threshold| mpdu_bits.div_ceil(8) > threshold);
         let protection = phy.protection_of(data_rate);
         let rate = protection.map_or(control_rate, |one| one.rate);
-        let kind = protection.map(|one| one.kind);
-        let uses_rts = is_long || kind == Some(ProtectionKind::RtsCts);
-        let (rts, cts, before_data) = if uses_rts {
-            let rts = phy.ppdu_time(phy.rts_bits, rate);
-            let cts = phy.ppdu_time(phy.cts_bits, rate);
-            let hop = phy.propagation_delay + phy.sifs;
-            (rts, cts, rts + hop + cts + hop)
-        } else if kind == Some(ProtectionKind::CtsToSelf) {
-            let cts = phy.ppdu_time(phy.cts_bits, rate);
-            (Duration::ZERO, cts, cts + phy.sifs)
-        } else {
-            (Duration::ZERO, Duration::ZERO, Duration::ZERO)
-        };
+        let kind =
+            if is_long { Some(ProtectionKind::RtsCts) } else { protection.map(|one| one.kind) };
+        let rts = phy.ppdu_time(phy.rts_bits, rate);
+        let cts = phy.ppdu_time(phy.cts_bits, rate);
         let data = phy.ppdu_time(mpdu_bits, data_rate);
         let ack = phy.ppdu_time(phy.ack_bits, control_rate);
-        let data_received = before_data + data + phy.propagation_delay;
-        let total = data_received + phy.sifs + ack + phy.propagation_delay;
-        // A CTS-to-self has no response: the data follow whatever happened to it.
-        let first = if uses_rts { rts } else { before_data + data };
-        let control = rts + cts + ack;
-        Self { rts, cts, data, ack, control, first, data_received, total }
+        BeforeData::new(phy, kind, rts, cts).exchange(phy, data, ack)
     }
 
     /// Returns the time from the start to the end of what is sent before a response. This part is
@@ -87,6 +73,43 @@ impl FrameTimes {
             (data_end - self.data, data_end),
             (ack_end - self.ack, ack_end),
         ]
+    }
+}
+
+/// The frames before data, and the time until the data begin.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct BeforeData {
+    rts: Duration,
+    cts: Duration,
+    pub(super) total: Duration,
+}
+
+impl BeforeData {
+    /// Creates the frames of a kind of protection: an RTS and a CTS, a CTS-to-self, or none.
+    pub(super) fn new(
+        phy: &PhyConfig,
+        kind: Option<ProtectionKind>,
+        rts: Duration,
+        cts: Duration,
+    ) -> Self {
+        let hop = phy.propagation_delay + phy.sifs;
+        match kind {
+            Some(ProtectionKind::RtsCts) => Self { rts, cts, total: rts + hop + cts + hop },
+            Some(ProtectionKind::CtsToSelf) => {
+                Self { rts: Duration::ZERO, cts, total: cts + phy.sifs }
+            }
+            None => Self::default(),
+        }
+    }
+
+    /// Returns the whole exchange, with data and a response that last as long.
+    pub(super) fn exchange(self, phy: &PhyConfig, data: Duration, ack: Duration) -> FrameTimes {
+        let Self { rts, cts, total: before } = self;
+        let data_received = before + data + phy.propagation_delay;
+        let total = data_received + phy.sifs + ack + phy.propagation_delay;
+        // A CTS-to-self has no response: the data follow whatever happened to it.
+        let first = if rts == Duration::ZERO { before + data } else { rts };
+        FrameTimes { rts, cts, data, ack, control: rts + cts + ack, first, data_received, total }
     }
 }
 

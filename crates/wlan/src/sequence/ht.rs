@@ -5,7 +5,7 @@
 
 use airtcp_kernel::Duration;
 
-use super::dcf::FrameTimes;
+use super::dcf::{BeforeData, FrameTimes};
 use crate::config::{AggregationConfig, MacConfig, PairConfig};
 use crate::frame::{Emlsr, Frames, Mpdu};
 use crate::phy::{
@@ -58,14 +58,6 @@ pub(crate) struct Answers {
     pub(crate) request: Duration,
     pub(crate) block_ack: Duration,
     pub(crate) block_ack_bits: u64,
-}
-
-/// The frames before a data PPDU, and the time until its start.
-#[derive(Clone, Copy, Debug, Default)]
-struct BeforeData {
-    rts: Duration,
-    cts: Duration,
-    total: Duration,
 }
 
 /// Size limits of a PSDU.
@@ -224,7 +216,8 @@ impl HtExchange {
         if txop == Duration::ZERO {
             return self.room;
         }
-        let around = self.before_data(u64::MAX).total + self.after_data(self.block_ack);
+        let after_data = self.phy.sifs + self.block_ack + self.phy.propagation_delay;
+        let around = self.before_data(u64::MAX).total + after_data;
         let left = txop.as_nanos().saturating_sub(around.as_nanos());
         self.room_within(self.ppdu_time().min(Duration::from_nanos(left)))
     }
@@ -335,13 +328,7 @@ impl HtExchange {
             None => self.phy.ppdu_time(bits, self.data_rate),
         };
         let ack = if lone { self.ack } else { self.block_ack };
-        let BeforeData { rts, cts, total: before } = self.before_data(bits);
-        let data_received = before + data + self.phy.propagation_delay;
-        let total = data_received + self.after_data(ack);
-        // A CTS-to-self has no response: the data follow in any case.
-        let first = if rts == Duration::ZERO { before + data } else { rts };
-        let control = rts + cts + ack;
-        FrameTimes { rts, cts, data, ack, control, first, data_received, total }
+        self.before_data(bits).exchange(&self.phy, data, ack)
     }
 
     /// Returns the cost of 1500-byte MPDUs; each access takes `access` in addition to its frames.
@@ -366,36 +353,15 @@ impl HtExchange {
     /// Returns the times of a Block ACK request and its response.
     pub(crate) fn request_times(&self) -> FrameTimes {
         let before = if self.is_initiated { self.before_data(0) } else { BeforeData::default() };
-        let BeforeData { rts, cts, total: before } = before;
-        let data_received = before + self.request + self.phy.propagation_delay;
-        FrameTimes {
-            rts,
-            cts,
-            data: self.request,
-            ack: self.block_ack,
-            control: rts + cts + self.block_ack,
-            first: if self.is_initiated { rts } else { self.request },
-            data_received,
-            total: data_received + self.after_data(self.block_ack),
-        }
+        before.exchange(&self.phy, self.request, self.block_ack)
     }
 
     /// Returns the frames before a PSDU of `bits`: RTS and CTS, a CTS-to-self, or none.
     fn before_data(&self, bits: u64) -> BeforeData {
         let is_long = self.rts_threshold_bits.is_some_and(|threshold| bits > threshold);
-        let Self { phy, rts, cts, .. } = self;
-        if is_long || self.is_initiated || self.protection == Some(ProtectionKind::RtsCts) {
-            let hop = phy.propagation_delay + phy.sifs;
-            BeforeData { rts: *rts, cts: *cts, total: *rts + hop + *cts + hop }
-        } else if self.protection == Some(ProtectionKind::CtsToSelf) {
-            BeforeData { rts: Duration::ZERO, cts: *cts, total: *cts + phy.sifs }
-        } else {
-            BeforeData::default()
-        }
-    }
-
-    fn after_data(&self, answer: Duration) -> Duration {
-        self.phy.sifs + answer + self.phy.propagation_delay
+        let uses_rts = is_long || self.is_initiated;
+        let kind = if uses_rts { Some(ProtectionKind::RtsCts) } else { self.protection };
+        BeforeData::new(&self.phy, kind, self.rts, self.cts)
     }
 }
 
