@@ -320,3 +320,38 @@ impl Contention {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use airtcp_kernel::RandomStream;
+
+    use super::*;
+    use crate::config::AccessParameters;
+    use crate::testing::{dot11b, standard_mac};
+
+    /// Station 2 receives the data of station 0. By the rule, only the frame of station 2 finds the
+    /// medium idle: it draws no backoff, and its slot begins DIFS, 50 us, after the exchange.
+    #[test]
+    fn only_the_station_that_answers_finds_the_medium_idle() {
+        let (phy, mut mac) = (dot11b(), standard_mac());
+        mac.rules.arrival_before_own_ack = ArrivalBeforeOwnAck::Idle;
+        let contenders = (0..3).map(|station| ContenderConfig {
+            station,
+            access: AccessParameters::dcf(&phy),
+            backoffs: RandomStream::new(1, 0, &format!("sta/{station}"), "backoff"),
+            bursts: None,
+        });
+        let mut contention = Contention::new(&phy, &mac, contenders.collect());
+        contention.frame_queued(0, Time::ZERO, false);
+        assert_eq!(contention.begin(), Access::Alone(0));
+
+        for id in [1, 2] {
+            contention.frame_queued_meanwhile(id, Time::from_nanos(946_000), Some(2));
+        }
+
+        assert_eq!([1, 2].map(|id| contention.counters(id).draws), [1, 0]);
+        contention.end_success(0, Time::from_nanos(1_204_000), false);
+        assert_eq!(contention.next_access(), Time::from_nanos(1_254_000));
+        assert_eq!(contention.begin(), Access::Alone(2));
+    }
+}

@@ -7,8 +7,8 @@ use airtcp_kernel::{Duration, RandomStream, Time};
 pub(crate) use airtcp_wlan::testing::dot11a as phy;
 use airtcp_wlan::testing::standard_mac;
 use airtcp_wlan::{
-    AccessParameters, ContenderConfig, ContenderId, Field, HearingConfig, MacConfig, MacCounters,
-    MacEvent, MediumConfig, Mpdu, Msdu, PhyConfig, StationId, Supply,
+    AccessParameters, ContenderConfig, ContenderId, Field, HeardBy, HearingConfig, MacConfig,
+    MacCounters, MacEvent, MediumConfig, Mpdu, Msdu, PhyConfig, StationId, Supply,
 };
 
 /// Returns the rules of the standard, with eight transmissions of a frame (ns-3's limit of 7).
@@ -25,8 +25,10 @@ pub(crate) fn mac(rts: bool) -> MacConfig {
 pub(crate) struct Saturated {
     receivers: Vec<Option<StationId>>,
     bits: u64,
-    ready: Vec<ContenderId>,
+    pub(crate) ready: Vec<ContenderId>,
     pub(crate) received: Vec<Vec<Time>>,
+    /// The stations that received the reported frames.
+    pub(crate) heard: Vec<HeardBy>,
 }
 
 impl Saturated {
@@ -37,7 +39,16 @@ impl Saturated {
             bits: 8 * (bytes + 28),
             ready: (0..).zip(&receivers).filter_map(|(id, to)| to.map(|_| id)).collect(),
             received: vec![Vec::new(); queues],
+            heard: Vec::new(),
             receivers,
+        }
+    }
+
+    /// Reports at `now` the queues that are ready, and plays everything before `end`.
+    pub(crate) fn run(&mut self, field: &mut Field<()>, now: Time, end: Time) {
+        field.frames_ready(now, self);
+        while field.next_time() < end {
+            field.advance(field.next_time(), self);
         }
     }
 }
@@ -92,8 +103,10 @@ impl Supply<()> for Saturated {
     }
 
     fn on_event(&mut self, now: Time, event: MacEvent<'_, ()>) {
-        if let MacEvent::Received { by, .. } = event {
-            self.received[by as usize].push(now);
+        match event {
+            MacEvent::Received { by, .. } => self.received[by as usize].push(now),
+            MacEvent::Heard(frame) => self.heard.extend(frame.ears),
+            _ => {}
         }
     }
 }
@@ -250,6 +263,25 @@ impl Floor {
         seed: u64,
         seconds: u64,
     ) -> Vec<Got> {
+        let mut field = self.field((phy, mac, access), (hearing, needs_db), seed);
+        let mut supply = Saturated::new(self.receivers.clone(), bytes);
+        supply.run(&mut field, Time::ZERO, self::seconds(seconds));
+        (0..self.cells.len())
+            .map(|id| {
+                field.check_laws(id as ContenderId).unwrap();
+                let id = id as ContenderId;
+                Got::new(field.counters(id), &supply, id, bytes, seconds)
+            })
+            .collect()
+    }
+
+    /// Creates its field, as [`Self::play_on`] plays it.
+    pub(crate) fn field(
+        &self,
+        (phy, mac, access): (&PhyConfig, &MacConfig, AccessParameters),
+        (hearing, needs_db): (HearingConfig, Option<f64>),
+        seed: u64,
+    ) -> Field<()> {
         let stations = self.cells.len();
         let contender = |station| ContenderConfig {
             station,
@@ -269,18 +301,6 @@ impl Floor {
             rate_controls: Vec::new(),
             contenders: (0..stations as StationId).map(contender).collect(),
         };
-        let mut field = Field::new(config, HearingConfig { needs_db, ..hearing });
-        let mut supply = Saturated::new(self.receivers.clone(), bytes);
-        field.frames_ready(Time::ZERO, &mut supply);
-        while field.next_time() < self::seconds(seconds) {
-            field.advance(field.next_time(), &mut supply);
-        }
-        (0..stations)
-            .map(|id| {
-                field.check_laws(id as ContenderId).unwrap();
-                let id = id as ContenderId;
-                Got::new(field.counters(id), &supply, id, bytes, seconds)
-            })
-            .collect()
+        Field::new(config, HearingConfig { needs_db, ..hearing })
     }
 }
