@@ -30,7 +30,7 @@ EVERY = (1, 2, 4, 8)
 WINDOWS = {"small-windows": '"65535 B"', "large-windows": "{ segments = 256 }"}
 WIRED = (16, 32, 64, 128, 256, 512, 1024)
 DELAYS_MS = (0, 0.1, 0.5, 1, 2, 5, 20)
-"""Windows in segments and delays each way on which (A10) is judged, with d = 1 and 2."""
+"""Windows in segments and one-way delays that test (A10), with d = 1 and 2."""
 SCENARIO = """
 [ap]
 queue = {{ limit = "unlimited" }}

@@ -24,7 +24,7 @@ FLOORS: Mapping[str, Mapping[str, Any]] = {
     for file in ("scenarios.json", "held_out.json")
     for name, floor in json.loads((HERE / file).read_text()).items()
 }
-"""Of each scenario nodes (a capital is an access point, `a1` a station of A), links and flows."""
+"""Nodes (`A` is an access point, `a1` a station of A), links and flows of each scenario."""
 
 #: `FrameRetryLimit`, with which ns-3's rules allow 8 transmissions.
 _RETRY_LIMIT = 7

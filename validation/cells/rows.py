@@ -106,7 +106,7 @@ class Judged:
 
 
 Ours = Sequence[Mapping[str, Any]]
-"""The answers of replications."""
+"""The result of each replication."""
 
 
 def ours(name: str, seed: int = 1, replications: int = REPLICATIONS) -> Ours:
