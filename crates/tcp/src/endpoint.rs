@@ -57,7 +57,7 @@ impl Endpoint {
     }
 
     /// Processes a segment from the other end; its SACK option, if any, is in `sacks`. Returns the
-    /// number of payload bytes that the application gets, or may read.
+    /// number of payload bytes that the application gets.
     #[inline]
     pub fn on_segment(&mut self, at: At<'_>, segment: &Segment, sacks: &SegmentOptions) -> u64 {
         match self.state {
@@ -215,8 +215,7 @@ impl Endpoint {
         self.sender.tcb.deadline.min(self.receiver.deadline())
     }
 
-    /// Returns the in-order payload bytes delivered to the application; after [`Self::read_late`],
-    /// those that it has read or may read.
+    /// Returns the in-order payload bytes delivered to the application.
     #[inline]
     pub fn delivered(&self) -> u64 {
         self.receiver.delivered()

@@ -31,8 +31,8 @@
 //! - A retransmission timeout clears the scoreboard, as RFC 2018 section 8 says it should.
 //! - The rescue retransmission of RFC 6675 section 4, NextSeg (4), is implemented literally: it may
 //!   repeat a segment that was only just sent.
-//! - The application reads at once, and the advertised window is always the configured one, unless
-//!   [`Endpoint::read_late`] is called. Then each segment advertises its window, which may close. A
+//! - The application reads at once, so an endpoint always advertises the configured window. Segments
+//!   of another stack may advertise others ([`SegmentOptions::say_window`]), and may close it. A
 //!   zero-window probe has no payload.
 //! - The ACK of a segment outside the window is still processed. RFC 9293 section 3.10.7.4 would
 //!   discard it to protect against attackers, who do not exist here.

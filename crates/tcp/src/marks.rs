@@ -7,8 +7,7 @@
 use airtcp_kernel::{Duration, Time};
 
 use crate::ecn::Ecn;
-use crate::receiver::LateReader;
-use crate::{At, Block, Config, Flags, Segment, SegmentOptions, Timestamps};
+use crate::{Block, Config, Timestamps};
 
 /// RFC 7323 section 5.4: "between 1 ms and 1 sec per tick"; Linux and ns-3 use this tick.
 const TICK: Duration = Duration::from_millis(1);
@@ -21,8 +20,6 @@ pub(crate) struct Marks {
     pub(crate) ecn: Ecn,
     /// Data that the MAC has given up and that must be retransmitted now.
     pub(crate) given_up: Vec<Block>,
-    /// The application, if it reads late.
-    pub(crate) reader: Option<LateReader>,
 }
 
 /// Returns TSval at this time.
@@ -32,12 +29,12 @@ fn clock(now: Time) -> u32 {
 
 impl Marks {
     pub(crate) fn new(config: &Config) -> Self {
-        Self { recent: 0, ecn: Ecn::new(config), given_up: Vec::new(), reader: None }
+        Self { recent: 0, ecn: Ecn::new(config), given_up: Vec::new() }
     }
 
     /// Whether timestamps are the only feature in use.
     pub(crate) fn are_stamps_alone(&self, config: &Config) -> bool {
-        config.has_stamps_alone() && self.reader.is_none() && self.given_up.is_empty()
+        config.has_stamps_alone() && self.given_up.is_empty()
     }
 
     /// Processes the timestamps of a segment with sequence number `seq`; `acknowledged` is the ACK
@@ -55,23 +52,6 @@ impl Marks {
             self.recent = stamps.value;
         }
         TICK * u64::from(clock(now).saturating_sub(stamps.echo))
-    }
-
-    /// Adds ECN bits and timestamps to `segment`, at an end that has received everything before
-    /// `rcv_nxt`.
-    pub(crate) fn mark(
-        &mut self,
-        at: At<'_>,
-        segment: Segment,
-        rcv_nxt: u64,
-        options: &mut SegmentOptions,
-    ) -> Segment {
-        let stamps = at.config.timestamps.then(|| self.timestamps(at.now));
-        let marked = stamps.map_or(segment, |stamps| options.stamp(segment, stamps));
-        match self.reader.as_mut().filter(|_| !marked.flags.contains(Flags::SYN)) {
-            None => marked,
-            Some(reader) => options.say_window(marked, reader.window(at.config, rcv_nxt)),
-        }
     }
 
     /// Returns the timestamps option of a segment sent now.

@@ -5,7 +5,6 @@
 
 pub mod acks;
 mod adaptive;
-mod late;
 mod opening;
 mod skipping;
 mod tame;
@@ -16,7 +15,6 @@ use airtcp_kernel::{Duration, Time};
 
 use self::acks::{Arrival, Registered};
 use self::adaptive::Adaptive;
-pub(crate) use self::late::LateReader;
 use self::skipping::Skipping;
 use self::tame::Tame;
 use crate::config::DelayedAck;

@@ -160,11 +160,6 @@ impl Flags {
         Self(bits as u32)
     }
 
-    /// Returns these flags without those of `other`.
-    pub(crate) const fn without(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
-    }
-
     /// Whether all bits of `other` are set.
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0

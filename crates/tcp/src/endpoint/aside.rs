@@ -9,7 +9,7 @@ use airtcp_kernel::Duration;
 use super::Endpoint;
 use crate::handshake::{Answer, State};
 use crate::marks::Marks;
-use crate::receiver::{AckOwed, LateReader};
+use crate::receiver::AckOwed;
 use crate::{At, Block, Config, Flags, GiveUp, LossState, Segment, SegmentOptions};
 
 impl Endpoint {
@@ -32,67 +32,13 @@ impl Endpoint {
             self.on_echo(at, segment.ack);
         }
         let cwnd = self.sender.tcb.window.cwnd;
-        let came = self.take_within_window(at, segment, options);
+        let came = self.take(at, segment, options);
         if is_echo && matches!(self.sender.state(), LossState::Open | LossState::Disorder) {
             // RFC 3168 section 6.1.2: "TCP should not increase the congestion window in response to
             // the receipt of an ECN-Echo ACK packet".
             self.sender.tcb.window.cwnd = self.sender.tcb.window.cwnd.min(cwnd);
         }
         came
-    }
-
-    /// Processes the part of a segment that lies in the window; the window is limited if the
-    /// application reads late. RFC 9293 section 3.10.7.4: "If an incoming segment is not
-    /// acceptable, an acknowledgment should be sent in reply". This also answers window probes.
-    fn take_within_window(
-        &mut self,
-        at: At<'_>,
-        segment: &Segment,
-        options: &SegmentOptions,
-    ) -> u64 {
-        let reader = self.marks.as_ref().and_then(|marks| marks.reader);
-        let Some(reader) = reader.filter(|_| !segment.flags.contains(Flags::SYN)) else {
-            return self.take(at, segment, options);
-        };
-        let trimmed = reader.trim(segment);
-        let is_beyond = trimmed.end() == trimmed.seq && segment.end() > segment.seq;
-        let came = if is_beyond {
-            self.on_window(at.config, segment, options);
-            self.sender.on_ack_apart(at, segment.ack, false);
-            0
-        } else {
-            self.take(at, &trimmed, options)
-        };
-        let is_old = segment.end() == segment.seq && segment.seq < self.receiver.rcv_nxt();
-        if is_beyond || is_old {
-            self.receiver.owe_bare_ack();
-        }
-        came
-    }
-
-    /// Makes delivery depend on [`Self::read`] from now on. Segments advertise the space left in a
-    /// buffer of [`Config::receive_window`] bytes.
-    pub fn read_late(&mut self, config: &Config) {
-        let reader = LateReader::new(config, self.receiver.rcv_nxt());
-        self.marks_of_all_segments(config).reader = Some(reader);
-    }
-
-    /// Reads at most `bytes` of the data that has arrived in order. Returns how many bytes the
-    /// application gets. If the window opens enough, [`Self::poll_transmit`] returns a window
-    /// update at once.
-    pub fn read(&mut self, config: &Config, bytes: u64) -> u64 {
-        let (delivered, rcv_nxt) = (self.receiver.delivered(), self.receiver.rcv_nxt());
-        let may_tell = self.is_established() && !self.receiver.has_reached_end();
-        let reader = self.marks.as_mut().and_then(|marks| marks.reader.as_mut());
-        let Some(reader) = reader else { return 0 };
-        let read = reader.read(bytes, delivered);
-        if may_tell
-            && reader.is_update_due(config, rcv_nxt)
-            && self.receiver.ack_owed() != AckOwed::Bare
-        {
-            self.receiver.owe_ack();
-        }
-        read
     }
 
     /// Processes the window of a segment. Returns whether it has changed.
@@ -105,16 +51,11 @@ impl Endpoint {
     ) -> bool {
         let Some(window) = options.window(segment) else { return false };
         // Only the slow path handles the persist timer.
-        self.marks_of_all_segments(config);
-        self.sender.on_window(config, segment, window)
-    }
-
-    /// Sends all segments through the slow path from now on.
-    fn marks_of_all_segments(&mut self, config: &Config) -> &mut Marks {
         if matches!(self.state, State::Established | State::Stamped) {
             self.state = State::Marked;
         }
-        self.marks.get_or_insert_with(|| Box::new(Marks::new(config)))
+        self.marks.get_or_insert_with(|| Box::new(Marks::new(config)));
+        self.sender.on_window(config, segment, window)
     }
 
     /// Processes an ECN-Echo from the other end.
@@ -223,11 +164,8 @@ impl Endpoint {
                 Segment { flags: syn.flags | ecn.unwrap_or(Flags::NONE), ..syn }
             }
         };
-        let rcv_nxt = self.receiver.rcv_nxt();
-        let marked = match &mut self.marks {
-            None => segment,
-            Some(marks) => marks.mark(at, segment, rcv_nxt, options),
-        };
+        let stamps = self.timestamps(at);
+        let marked = stamps.map_or(segment, |stamps| options.stamp(segment, stamps));
         let is_scaled = at.config.window_scaling && marked.flags.contains(Flags::SYN);
         Some(if is_scaled { marked.with_window_scale() } else { marked })
     }

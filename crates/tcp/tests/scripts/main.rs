@@ -15,6 +15,7 @@ mod fast_recovery;
 mod feedback;
 mod golden;
 mod handshake;
+mod late_reader;
 mod pair;
 mod properties;
 mod rack;

@@ -9,6 +9,8 @@ use airtcp_kernel::{Duration, Time};
 use airtcp_tcp::{Config, Endpoint, Flags, Opening, Segment, SegmentOptions};
 use proptest::test_runner::{Config as ProptestConfig, FileFailurePersistence};
 
+use crate::late_reader::LateReader;
+
 /// More arrivals and deadlines than almost any of these transfers needs; a livelock exceeds it.
 const MOST_STEPS: usize = 20_000;
 
@@ -89,6 +91,8 @@ pub(crate) struct Pair<'a> {
     pub(crate) log: Vec<(Sent, Fate)>,
     /// Options of the logged segments; never released.
     pub(crate) sacks: SegmentOptions,
+    /// The application at `B`, if it reads late.
+    pub(crate) late: Option<LateReader>,
     delay: Duration,
     rule: Box<dyn FnMut(&Sent) -> Fate + 'a>,
     /// Arrivals by time, then in order of sending: an index into the log, and the receiver.
@@ -117,6 +121,7 @@ impl<'a> Pair<'a> {
             now: Time::ZERO,
             log: Vec::new(),
             sacks: SegmentOptions::new(),
+            late: None,
             delay: Duration::from_millis(50),
             rule: Box::new(rule),
             arrivals: BinaryHeap::new(),
@@ -170,11 +175,12 @@ impl<'a> Pair<'a> {
         if arrival == next {
             let Reverse((_, index, to)) = self.arrivals.pop().expect("an arrival was seen");
             let segment = self.log[index].0.segment;
-            let end = match to {
-                End::A => &mut self.a,
-                End::B => &mut self.b,
-            };
-            end.on_segment(self.configs[to as usize].at(self.now), &segment, &self.sacks);
+            let at = self.configs[to as usize].at(self.now);
+            match to {
+                End::A => drop(self.a.on_segment(at, &segment, &self.sacks)),
+                End::B if self.late.is_some() => self.arrive_late(&segment),
+                End::B => drop(self.b.on_segment(at, &segment, &self.sacks)),
+            }
             self.arrived.push(index);
         } else {
             self.a.on_timer(self.configs[0].at(self.now));
@@ -227,7 +233,7 @@ impl<'a> Pair<'a> {
         self.expect_since(0, transcript);
     }
 
-    fn flush(&mut self) {
+    pub(crate) fn flush(&mut self) {
         for end in [End::A, End::B] {
             let mut burst = 0;
             while let Some(segment) = match end {
@@ -241,7 +247,8 @@ impl<'a> Pair<'a> {
         }
     }
 
-    fn send(&mut self, from: End, segment: Segment) {
+    pub(crate) fn send(&mut self, from: End, segment: Segment) {
+        let segment = if from == End::B { self.with_window(segment) } else { segment };
         let copies = self.copies.entry((from, segment.seq, segment.len)).or_default();
         let (index, copy) = (self.sent[from as usize], *copies);
         self.sent[from as usize] += 1;
