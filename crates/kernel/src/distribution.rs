@@ -61,7 +61,8 @@ pub enum Distribution {
 }
 
 /// A [`Distribution`] prepared for drawing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "Distribution")]
 pub struct Sampler {
     law: Distribution,
     /// The cumulative counts of an empirical law; empty for other laws.
@@ -109,6 +110,12 @@ impl Sampler {
                 values[self.cumulative.partition_point(|&sum| sum < rank)]
             }
         }
+    }
+}
+
+impl From<Distribution> for Sampler {
+    fn from(law: Distribution) -> Self {
+        Self::new(law)
     }
 }
 

@@ -20,6 +20,7 @@ use airtcp_kernel::{Duration, RandomStream, Sampler, Time};
 use airtcp_tcp::Handshake;
 use serde::Deserialize;
 
+pub(crate) use crate::connection::End;
 use crate::connection::Side;
 use crate::e_model::Codec;
 use crate::scenario::{Direction, TcpConfig};
@@ -28,7 +29,7 @@ use ftp::{Dialogues, Ftp, FtpConfig};
 use page::Pages;
 use replay::{Replay, ReplayConfig};
 pub(crate) use transfer::Carried;
-use transfer::Transfers;
+use transfer::{Transfers, whole_bytes};
 use udp::{Udp, UdpConfig};
 use web::{Web, WebConfig};
 
@@ -131,19 +132,6 @@ pub(crate) enum AppEvent {
     Woken,
     /// A segment has reached end `side` of connection `tag`; `end` is its state now.
     Arrived { tag: u32, side: Side, end: End },
-}
-
-/// An application's view of one end of a connection.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct End {
-    /// Bytes received from the other end, in order.
-    pub(crate) delivered: u64,
-    /// Bytes that the other end has acknowledged.
-    pub(crate) acked: u64,
-    /// Whether data may flow.
-    pub(crate) is_established: bool,
-    /// Whether the other end has closed, and everything that it wrote has arrived.
-    pub(crate) has_reached_end: bool,
 }
 
 /// An action that an application requests.
@@ -259,7 +247,9 @@ impl App {
                 (Source::Bulk(Bulk::new(config, setting)), transfers())
             }
             ApplicationConfig::Web(config) => {
-                (Source::Web(Web::new(config, setting)), Web::under_way(config, setting))
+                let web = Web::new(config, setting);
+                let under_way = web.under_way(setting);
+                (Source::Web(web), under_way)
             }
             ApplicationConfig::Ftp(config) => {
                 (Source::Ftp(Ftp::new(config, setting)), Ftp::under_way(config, setting))
@@ -404,6 +394,13 @@ impl Draws {
             times: RandomStream::new(seed, replication, flow, times_are),
             drawn: Drawn::default(),
         }
+    }
+
+    /// Draws the size of the next transfer in whole bytes, at least one.
+    fn size(&mut self, law: &Sampler, pad: Option<u32>) -> u64 {
+        let bytes = whole_bytes(law.draw(&mut self.sizes), pad);
+        self.count_unit(bytes);
+        bytes
     }
 
     /// Counts a page or transfer of `bytes`.

@@ -7,7 +7,6 @@ use airtcp_tcp::{
     Timestamps,
 };
 
-use crate::app::End;
 use crate::round_trips::{RoundTrips, Trip};
 
 /// The two ends of a connection.
@@ -27,6 +26,19 @@ impl Side {
             Self::Server => Self::Station,
         }
     }
+}
+
+/// An application's view of one end of a connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct End {
+    /// Bytes received from the other end, in order.
+    pub(crate) delivered: u64,
+    /// Bytes that the other end has acknowledged.
+    pub(crate) acked: u64,
+    /// Whether data may flow.
+    pub(crate) is_established: bool,
+    /// Whether the other end has closed, and everything that it wrote has arrived.
+    pub(crate) has_reached_end: bool,
 }
 
 /// Two endpoints, and the packets between them.

@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use airtcp_kernel::{Distribution, Duration, Sampler, Time};
+use airtcp_kernel::{Duration, Sampler, Time};
 use serde::Deserialize;
 
-use super::transfer::{ENDLESS, Sizes, Transfers};
+use super::transfer::{ENDLESS, Transfers};
 use super::{Action, Actions, Draws, Setting, pause};
 
 /// One transfer, in the resolved form of a scenario.
@@ -13,9 +13,9 @@ use super::{Action, Actions, Draws, Setting, pause};
 #[serde(deny_unknown_fields)]
 pub struct BulkConfig {
     /// Bytes to transfer; endless if `None`.
-    size: Option<Distribution>,
+    size: Option<Sampler>,
     /// Its start time, in seconds.
-    start: Distribution,
+    start: Sampler,
     /// Payload bits per second that the program writes; as fast as TCP takes if `None`.
     #[serde(default)]
     rate_bps: Option<u64>,
@@ -40,16 +40,10 @@ const LARGEST_BLOCK: u64 = 1 << 32;
 /// The state of a transfer, which may not have begun.
 #[derive(Clone, Debug)]
 pub(super) struct Bulk {
-    laws: Rc<Laws>,
+    config: Rc<BulkConfig>,
+    pad: Option<u32>,
     /// What a program with a rate has written; `None` before the transfer began, or without a rate.
     written: Option<Written>,
-}
-
-#[derive(Debug)]
-struct Laws {
-    size: Option<Sizes>,
-    start: Sampler,
-    rate: Option<Rate>,
 }
 
 /// A program that writes blocks at a rate.
@@ -81,14 +75,11 @@ impl Rate {
 
 impl Bulk {
     pub(super) fn new(config: &BulkConfig, setting: Setting) -> Self {
-        let size = config.size.clone().map(|size| Sizes::new(Sampler::new(size), setting));
-        let rate = config.rate_bps.zip(config.block_bytes).map(|(bps, block)| Rate { bps, block });
-        let laws = Laws { size, start: Sampler::new(config.start.clone()), rate };
-        Self { laws: Rc::new(laws), written: None }
+        Self { config: Rc::new(config.clone()), pad: setting.pad, written: None }
     }
 
     pub(super) fn start(&self, draws: &mut Draws, actions: &mut Actions) {
-        actions.wake_in(pause(&self.laws.start, draws));
+        actions.wake_in(pause(&self.config.start, draws));
     }
 
     /// Begins the transfer, or writes a block; the first one begins the transfer.
@@ -98,7 +89,7 @@ impl Bulk {
         draws: &mut Draws,
         actions: &mut Actions,
     ) {
-        let Some(rate) = self.laws.rate else {
+        let Some(rate) = self.rate() else {
             return transfers.begin(self.draw(draws), 0, false, actions);
         };
         let mut written = self.written.unwrap_or_else(|| {
@@ -117,11 +108,16 @@ impl Bulk {
         self.written = Some(written);
     }
 
+    fn rate(&self) -> Option<Rate> {
+        let rate = self.config.rate_bps.zip(self.config.block_bytes);
+        rate.map(|(bps, block)| Rate { bps, block })
+    }
+
     fn draw(&self, draws: &mut Draws) -> u64 {
-        self.laws.size.as_ref().map_or(ENDLESS, |size| size.draw(draws))
+        self.config.size.as_ref().map_or(ENDLESS, |law| draws.size(law, self.pad))
     }
 
     pub(super) fn is_endless(&self) -> bool {
-        self.laws.size.is_none() && self.laws.rate.is_none()
+        self.config.size.is_none() && self.config.rate_bps.is_none()
     }
 }

@@ -4,11 +4,11 @@ mod dialogue;
 
 use std::rc::Rc;
 
-use airtcp_kernel::{Distribution, Duration, Sampler};
+use airtcp_kernel::{Duration, Sampler};
 use airtcp_tcp::Handshake;
 use serde::Deserialize;
 
-use super::transfer::{Sizes, Transfers};
+use super::transfer::Transfers;
 use super::{Actions, Draws, Setting, UnderWay, pause, phase};
 use crate::scenario::TcpConfig;
 pub(super) use dialogue::Dialogues;
@@ -21,9 +21,9 @@ const MAX_MESSAGE_BYTES: u64 = 1 << 16;
 #[serde(deny_unknown_fields)]
 pub struct FtpConfig {
     /// Seconds between the starts of two transfers.
-    interarrival: Distribution,
+    interarrival: Sampler,
     /// Bytes of each transfer.
-    size: Distribution,
+    size: Sampler,
     /// The dialogue of each transfer; `None`: no dialogue.
     control: Option<FtpMessages>,
 }
@@ -63,20 +63,14 @@ impl FtpConfig {
 
 /// The users of one station.
 #[derive(Clone, Debug)]
-pub(super) struct Ftp(Rc<Laws>);
-
-#[derive(Debug)]
-struct Laws {
-    interarrival: Sampler,
-    size: Sizes,
+pub(super) struct Ftp {
+    config: Rc<FtpConfig>,
+    pad: Option<u32>,
 }
 
 impl Ftp {
     pub(super) fn new(config: &FtpConfig, setting: Setting) -> Self {
-        Self(Rc::new(Laws {
-            interarrival: Sampler::new(config.interarrival.clone()),
-            size: Sizes::new(Sampler::new(config.size.clone()), setting),
-        }))
+        Self { config: Rc::new(config.clone()), pad: setting.pad }
     }
 
     /// Returns the transfers of its users, of which none has begun.
@@ -89,11 +83,11 @@ impl Ftp {
 
     /// Starts with an interarrival time.
     pub(super) fn start(&self, draws: &mut Draws, actions: &mut Actions) {
-        actions.wake_in(phase(&self.0.interarrival, draws));
+        actions.wake_in(phase(&self.config.interarrival, draws));
     }
 
     /// Draws the bytes of a transfer, and when the next one begins.
     pub(super) fn draw(&self, draws: &mut Draws) -> (u64, Duration) {
-        (self.0.size.draw(draws), pause(&self.0.interarrival, draws))
+        (draws.size(&self.config.size, self.pad), pause(&self.config.interarrival, draws))
     }
 }

@@ -5,10 +5,11 @@
 
 use std::rc::Rc;
 
-use airtcp_kernel::{Distribution, Sampler, Time};
+use airtcp_kernel::{Sampler, Time};
 use serde::Deserialize;
 
 use super::transfer::{Carried, Slots, whole_bytes};
+use super::web::WebConfig;
 use super::{Action, Actions, Draws, End, Service, Setting};
 use crate::connection::Side;
 
@@ -20,9 +21,9 @@ const MOST_OBJECTS: f64 = 100_000.0;
 #[serde(deny_unknown_fields)]
 pub(super) struct PageConfig {
     /// The number of objects of a page, including its document.
-    objects: Distribution,
+    objects: Sampler,
     /// Bytes of a whole page; `None`: the sum of its objects.
-    size: Option<Distribution>,
+    size: Option<Sampler>,
     /// The maximum number of simultaneous connections.
     connections: u32,
 }
@@ -35,37 +36,14 @@ impl PageConfig {
             Ok(())
         }
     }
-}
-
-/// The distributions of pages.
-#[derive(Debug)]
-pub(super) struct PageLaws {
-    objects: Sampler,
-    object: Sampler,
-    page: Option<Sampler>,
-    connections: u32,
-    request_bytes: u64,
-}
-
-impl PageLaws {
-    /// Creates the distributions of pages whose object sizes follow `object`.
-    pub(super) fn new(config: &PageConfig, object: Sampler, request_bytes: u64) -> Self {
-        Self {
-            objects: Sampler::new(config.objects.clone()),
-            object,
-            page: config.size.clone().map(Sampler::new),
-            connections: config.connections,
-            request_bytes,
-        }
-    }
 
     /// Draws the object sizes in bytes of the next page, the document first. If the page as a whole
-    /// has a size distribution, its size is split in proportion to the drawn object sizes.
-    pub(super) fn draw(&self, draws: &mut Draws, pad: Option<u32>) -> Vec<u64> {
+    /// has a size distribution, its size is split in proportion to the drawn object sizes, which
+    /// follow `object`.
+    pub(super) fn draw(&self, object: &Sampler, draws: &mut Draws, pad: Option<u32>) -> Vec<u64> {
         let count = self.objects.draw(&mut draws.sizes).round().clamp(1.0, MOST_OBJECTS) as usize;
-        let page = self.page.as_ref().map(|law| law.draw(&mut draws.sizes));
-        let mut objects: Vec<f64> =
-            (0..count).map(|_| self.object.draw(&mut draws.sizes)).collect();
+        let page = self.size.as_ref().map(|law| law.draw(&mut draws.sizes));
+        let mut objects: Vec<f64> = (0..count).map(|_| object.draw(&mut draws.sizes)).collect();
         if let Some(page) = page {
             let share = page / objects.iter().sum::<f64>();
             if share.is_finite() {
@@ -82,7 +60,8 @@ impl PageLaws {
 /// last acknowledgment.
 #[derive(Clone, Debug)]
 pub(super) struct Pages {
-    laws: Rc<PageLaws>,
+    config: Rc<WebConfig>,
+    page: Rc<PageConfig>,
     setting: Setting,
     slots: Slots<Connection>,
     /// When the page was requested.
@@ -114,9 +93,10 @@ struct Connection {
 }
 
 impl Pages {
-    pub(super) fn new(laws: PageLaws, setting: Setting) -> Self {
+    pub(super) fn new(config: Rc<WebConfig>, page: PageConfig, setting: Setting) -> Self {
         Self {
-            laws: Rc::new(laws),
+            config,
+            page: Rc::new(page),
             setting,
             slots: Slots::default(),
             began: Time::ZERO,
@@ -131,7 +111,7 @@ impl Pages {
         debug_assert_eq!(self.missing, 0, "one page after the other");
         self.began = actions.now;
         self.has_document = false;
-        self.unasked = self.laws.draw(draws, self.setting.pad);
+        self.unasked = self.page.draw(&self.config.size, draws, self.setting.pad);
         self.missing = self.unasked.len();
         self.unasked.reverse();
         actions.push(Action::Asked);
@@ -162,9 +142,9 @@ impl Pages {
         connection.began = actions.now;
         connection.bytes = bytes;
         connection.unheard = bytes;
-        connection.requested += self.laws.request_bytes;
+        connection.requested += self.config.request_bytes;
         connection.carried.ask_for(bytes);
-        let (side, bytes) = (Side::Station, self.laws.request_bytes);
+        let (side, bytes) = (Side::Station, self.config.request_bytes);
         actions.push(Action::Write { tag, side, bytes, last: false });
     }
 
@@ -206,7 +186,7 @@ impl Pages {
         actions.push(Action::Began { unbidden: false });
         self.ask(tag, actions);
         if !std::mem::replace(&mut self.has_document, true) {
-            for _ in 1..self.laws.connections {
+            for _ in 1..self.page.connections {
                 if !self.unasked.is_empty() {
                     self.open(actions);
                 }

@@ -1,8 +1,8 @@
 //! Transfers, each with its own connection: what is requested and sent, and when each end has it.
 
-use airtcp_kernel::{Sampler, Time};
+use airtcp_kernel::Time;
 
-use super::{Action, Actions, Draws, End, Service, Setting};
+use super::{Action, Actions, End, Service, Setting};
 use crate::connection::Side;
 
 /// More than any transfer, and far from overflow.
@@ -10,26 +10,6 @@ pub(super) const ENDLESS: u64 = 1 << 60;
 
 /// The maximum size of a finite transfer, which keeps sums far from overflow.
 const LARGEST: f64 = (1_u64 << 50) as f64;
-
-/// The size distribution of transfers.
-#[derive(Debug)]
-pub(super) struct Sizes {
-    law: Sampler,
-    pad: Option<u32>,
-}
-
-impl Sizes {
-    pub(super) fn new(law: Sampler, setting: Setting) -> Self {
-        Self { law, pad: setting.pad }
-    }
-
-    /// Draws the size of the next transfer in whole bytes, at least one.
-    pub(super) fn draw(&self, draws: &mut Draws) -> u64 {
-        let bytes = whole_bytes(self.law.draw(&mut draws.sizes), self.pad);
-        draws.count_unit(bytes);
-        bytes
-    }
-}
 
 /// Rounds a drawn size up to whole bytes, at least one, and to a multiple of `pad` if segments are
 /// padded.
