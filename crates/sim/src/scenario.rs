@@ -334,17 +334,18 @@ impl Scenario {
     /// their files and keys.
     fn check(&self) -> Result<(), InvalidScenario> {
         let fail = |text: String| Err(InvalidScenario(text));
+        let deny =
+            |is_wrong: bool, text: &str| if is_wrong { fail(text.to_owned()) } else { Ok(()) };
         let controlled = self.stations.iter().flat_map(|group| &group.rate_control);
         if let Some(control) = controlled.into_iter().find(|one| one.rates.is_empty()) {
             return fail(format!("{control:?} has no rate"));
         }
         let beacons = self.mac.beacon.iter().map(|beacon| beacon.rate);
-        if self.mac.aggregation.is_none() && self.stations.iter().any(|group| group.pair.is_some())
-        {
-            return fail(
-                "stations of another standard on an access point that does not aggregate".into(),
-            );
-        }
+        deny(
+            self.mac.aggregation.is_none()
+                && self.stations.iter().any(|group| group.pair.is_some()),
+            "stations of another standard on an access point that does not aggregate",
+        )?;
         let beacons = beacons.map(|rate| (&self.phy, rate));
         for (phy, rate) in self.rates_by_phy().chain(beacons) {
             let has_timing = match rate.modulation {
@@ -356,16 +357,10 @@ impl Scenario {
                 return fail(format!("{} has no rate {rate:?}", phy.standard));
             }
         }
-        if self.phy.slot_time == Duration::ZERO {
-            return fail("slot_time_ns is 0".into());
-        }
-        if self.phy.eifs < self.phy.difs {
-            return fail("eifs_ns is below difs_ns".into());
-        }
+        deny(self.phy.slot_time == Duration::ZERO, "slot_time_ns is 0")?;
+        deny(self.phy.eifs < self.phy.difs, "eifs_ns is below difs_ns")?;
         if let Some(bursts) = self.ap.access.bursts() {
-            if self.mac.edca.is_some() {
-                return fail("bursts and access categories exclude each other".into());
-            }
+            deny(self.mac.edca.is_some(), "bursts and access categories exclude each other")?;
             let (BurstLength::Adaptive { target_active: length }
             | BurstLength::Fixed { packets: length }) = bursts.length;
             if bursts.window_slots == 0 || length == 0 {
@@ -405,9 +400,10 @@ impl Scenario {
             {
                 return fail(format!("{pcf:?} does not fit to beacons every {beacons}"));
             }
-            if self.mac.edca.is_some() || self.mac.aggregation.is_some() {
-                return fail("contention-free periods are for the DCF".into());
-            }
+            deny(
+                self.mac.edca.is_some() || self.mac.aggregation.is_some(),
+                "contention-free periods are for the DCF",
+            )?;
             if !matches!(self.ap.access, AccessScheme::Standard {}) {
                 return fail("contention-free periods and bursts exclude each other".into());
             }
@@ -417,20 +413,17 @@ impl Scenario {
         {
             return fail("no EDCA parameters for beacons".into());
         }
-        if self.mac.short_retry_limit == 0 {
-            return fail("short_retry_limit is 0".into());
-        }
-        if self.run.duration == Duration::ZERO {
-            return fail("duration_ns is 0".into());
-        }
-        if self.stations.iter().any(|group| group.airtime_weight == 0) {
-            return fail("an airtime weight of 0".into());
-        }
-        if self.mac.aggregation.is_some()
-            && self.access_points().any(|(_, ap)| ap.scheduler.is_none())
-        {
-            return fail("aggregation without a scheduler".into());
-        }
+        deny(self.mac.short_retry_limit == 0, "short_retry_limit is 0")?;
+        deny(self.run.duration == Duration::ZERO, "duration_ns is 0")?;
+        deny(
+            self.stations.iter().any(|group| group.airtime_weight == 0),
+            "an airtime weight of 0",
+        )?;
+        deny(
+            self.mac.aggregation.is_some()
+                && self.access_points().any(|(_, ap)| ap.scheduler.is_none()),
+            "aggregation without a scheduler",
+        )?;
         air::check(self).or_else(fail)?;
         radio_links::check(self).or_else(fail)?;
         let access_points = self.cells.iter().map(|cell| &cell.ap.queue).chain([&self.ap.queue]);
@@ -447,9 +440,7 @@ impl Scenario {
             link.check().or_else(fail)?;
         }
         let groups: BTreeSet<_> = self.stations.iter().map(|group| &group.name).collect();
-        if groups.len() < self.stations.len() {
-            return fail("two station groups have one name".into());
-        }
+        deny(groups.len() < self.stations.len(), "two station groups have one name")?;
         for flow in &self.flows {
             if !groups.contains(&flow.stations) {
                 return fail(format!("flow {} has no station group {}", flow.name, flow.stations));
