@@ -1,7 +1,7 @@
 """Packet delays and losses against arithmetic and Little's law.
 
-crates/sim/src/delays.rs tests the accuracy of a delay histogram, crates/sim/src/world/latency.rs
-RFC 3550's jitter estimate.
+crates/sim/src/delays.rs tests the accuracy of a delay histogram,
+crates/sim/src/world/ledger/latency.rs RFC 3550's jitter estimate.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """The direction of imports: every room of the package imports only from the rooms below it."""
 
 import ast
+import re
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import airtcp
@@ -107,3 +109,34 @@ def test_the_rooms_have_an_order() -> None:
     for name, allowed in ROOMS.items():
         assert allowed <= below, name
         below.add(name)
+
+
+SIMULATOR = Path(__file__).parents[1] / "crates/sim/src"
+
+
+def product(path: Path) -> str:
+    """The code of a Rust file, without comments and the tests at its end."""
+    code = path.read_text(encoding="utf-8").partition("#[cfg(test)]\nmod tests")[0]
+    return re.sub(r"^\s*//.*$", "", code, flags=re.MULTILINE)
+
+
+def test_the_modules_of_the_simulator_have_an_order() -> None:
+    """No circle of `use`. A scenario and its applications know each other, and count as one."""
+    below: dict[str, set[str]] = {}
+    for path in SIMULATOR.rglob("*.rs"):
+        own, *rest = path.relative_to(SIMULATOR).with_suffix("").parts
+        if own in ("lib", "testing") or "tests" in rest:
+            continue
+        own = own.replace("app", "scenario")
+        used = {
+            name.replace("app", "scenario") for name in re.findall(r"crate::(\w+)", product(path))
+        }
+        below.setdefault(own, set()).update(used - {own})
+
+    order = [*TopologicalSorter(below).static_order()]
+    assert order.index("medium") < order.index("world") < order.index("replication")
+
+
+def test_the_ledger_does_not_know_the_world() -> None:
+    for path in (SIMULATOR / "world/ledger.rs", *(SIMULATOR / "world/ledger").glob("*.rs")):
+        assert "World" not in product(path), path

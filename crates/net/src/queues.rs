@@ -275,7 +275,7 @@ impl<B: Inspect> Queue<B> {
     ///
     /// # Panics
     /// If the MAC holds no packet.
-    #[inline]
+    #[inline(always)]
     pub fn done(&mut self, now: Time, packet: &Packet<B>, drops: &mut Vec<Packet<B>>) -> bool {
         assert!(self.taken > 0, "the MAC is done with a packet that it never took");
         self.taken -= 1;

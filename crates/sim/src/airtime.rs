@@ -61,7 +61,7 @@ pub(crate) struct Colliding {
 }
 
 /// Adds up the [`AirtimeParts`] from `from` to `to`.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct AirtimeAccount {
     from: Time,
     to: Time,
@@ -81,13 +81,9 @@ pub(crate) struct AirtimeAccount {
 }
 
 impl AirtimeAccount {
-    /// Opens an account. Exchanges are also counted by scope.
-    pub(crate) fn new(from: Time, to: Time, scopes: u32) -> Self {
-        Self::of_cells(from, to, 0..scopes, 0)
-    }
-
-    /// Opens an account of these scopes, and of `cells` cells that share the medium.
-    fn of_cells(from: Time, to: Time, scopes: Range<u32>, cells: usize) -> Self {
+    /// Opens an account of a medium with these scopes. `cells` is the number of cells that share it,
+    /// 0 for one.
+    pub(crate) fn new(from: Time, to: Time, scopes: Range<u32>, cells: usize) -> Self {
         Self {
             from,
             to,
@@ -99,12 +95,6 @@ impl AirtimeAccount {
             clear_from: if from == Time::ZERO { Time::ZERO } else { Time::NEVER },
             overlapped: false,
         }
-    }
-
-    /// Opens another account of the same time, for a medium with these scopes. `cells` is the
-    /// number of cells that share it, 0 for one.
-    pub(crate) fn alike(&self, scopes: Range<u32>, cells: usize) -> Self {
-        Self::of_cells(self.from, self.to, scopes, cells)
     }
 
     /// Counts an exchange of `times` for a flow of `scope` that began at `start`.
@@ -350,7 +340,7 @@ mod tests {
 
     #[test]
     fn what_lies_outside_the_measured_time_is_cut_off() {
-        let mut account = AirtimeAccount::new(at(100), at(200), 0);
+        let mut account = AirtimeAccount::new(at(100), at(200), 0..0, 0);
         account.collision(at(90), at(110), at(110));
         account.collision(at(150), at(160), at(161));
         account.collision(at(195), at(205), at(205));
@@ -365,7 +355,7 @@ mod tests {
     /// us, of which 5 are measured.
     #[test]
     fn frames_that_collide_overlap_until_the_last_but_one_has_ended() {
-        let mut account = AirtimeAccount::new(at(0), at(125), 0).alike(0..0, 3);
+        let mut account = AirtimeAccount::new(at(0), at(125), 0..0, 3);
         let micros = Duration::from_micros;
         let frame = |cell, length, cargo| Colliding { cell, length: micros(length), cargo };
         account.cells_collide(
@@ -386,7 +376,7 @@ mod tests {
 
     #[test]
     fn overlap_breaks_the_law() {
-        let mut account = AirtimeAccount::new(at(0), at(200), 0);
+        let mut account = AirtimeAccount::new(at(0), at(200), 0..0, 0);
         account.collision(at(10), at(20), at(20));
         account.collision(at(19), at(30), at(30));
 

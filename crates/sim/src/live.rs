@@ -10,7 +10,7 @@
 mod tests;
 
 use airtcp_kernel::{Duration, Time};
-use airtcp_tcp::{Block, Segment};
+use airtcp_tcp::Segment;
 
 pub use crate::connection::Side;
 use crate::control::{RunControl, RunError};
@@ -21,24 +21,7 @@ use crate::replication::Replication;
 use crate::scenario::Scenario;
 pub use crate::tap::Purpose;
 use crate::world::HandedOut;
-
-/// A packet from outside.
-#[derive(Clone, Debug)]
-pub struct Arrival {
-    /// The number of its flow. Flows are numbered by the entries of the scenario, and within an
-    /// entry by station.
-    pub flow: u32,
-    /// The end at which it enters.
-    pub side: Side,
-    /// Its connection, from [`Live::open`]; `None` for a datagram.
-    pub connection: Option<u32>,
-    /// Sequence numbers, flags and payload; of a datagram only the payload.
-    pub segment: Segment,
-    /// The blocks of its SACK option.
-    pub sacked: Vec<Block>,
-    /// Size, including IP headers. \[bit\]
-    pub bits: u64,
-}
+pub use crate::world::{Arrival, LiveCounts, LiveFlow};
 
 /// A packet that has reached the other end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,35 +43,6 @@ pub struct HandedOver<P> {
     pub in_order: u64,
     /// The bytes that entered with it.
     pub payload: P,
-}
-
-/// Counters from time zero.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LiveCounts {
-    /// Payload received at either end by entry of the scenario, including duplicates.
-    pub payload_bytes: Vec<u64>,
-    /// Packets at the access point, including those that the MAC holds.
-    pub ap_queue_packets: usize,
-    /// With aggregation, the access point's data PPDUs, and the MPDUs in them. They count from the
-    /// end of the warm-up on, once that has passed.
-    pub ap_ppdus: u64,
-    /// See [`Self::ap_ppdus`].
-    pub ap_mpdus: u64,
-    /// Transmissions of all nodes that got a response.
-    pub successes: u64,
-    /// Transmissions that collided.
-    pub collisions: u64,
-    /// Lost packets.
-    pub losses: u64,
-}
-
-/// A flow that accepts packets from outside.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LiveFlow {
-    /// The index of its entry in the scenario.
-    pub entry: usize,
-    /// The number of its station: stations are numbered from 1, group by group.
-    pub station: u32,
 }
 
 /// A capture of the medium.

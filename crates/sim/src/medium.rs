@@ -7,12 +7,30 @@ mod several;
 mod turns;
 
 use airtcp_kernel::Time;
-use airtcp_wlan::{Cell, CellCounters, ContenderId, Engine, Field, MacCounters};
+use airtcp_wlan::{Cell, CellCounters, ContenderId, Engine, Field, MacCounters, Supply};
 
 use crate::packet::Packet;
-use crate::world::{Over, World};
 pub(crate) use numbers::Numbers;
 pub(crate) use several::Several;
+
+/// The world as its media use it.
+pub(crate) trait Host {
+    /// Returns the supply of a cell.
+    fn cell(&mut self) -> impl Supply<Packet>;
+
+    /// Returns the supply of a field.
+    fn field(&mut self) -> impl Supply<Packet>;
+
+    /// Switches to the medium with this number, which may play the world up to `horizon`.
+    fn turn_to(&mut self, part: usize, horizon: Time);
+
+    /// Restores the horizon from before [`Self::turn_to`].
+    fn turn_to_all(&mut self);
+
+    /// Keeps in the list of ready queues only those of one medium, and returns this medium, if
+    /// there are any. `of` is the medium of each contender.
+    fn select_ready(&mut self, of: &[u32]) -> Option<u32>;
+}
 
 /// The event loop interface of a medium.
 pub(crate) trait Steps {
@@ -20,45 +38,36 @@ pub(crate) trait Steps {
     fn next_time(&self) -> Time;
 
     /// Plays the event that is due at `now`, as [`Cell::advance`].
-    fn advance(&mut self, now: Time, world: &mut World<'_>);
+    fn advance(&mut self, now: Time, host: &mut impl Host);
 
-    /// Starts contention for the queues that `world` reports.
-    fn frames_ready(&mut self, now: Time, world: &mut World<'_>);
+    /// Starts contention for the queues that `host` reports.
+    fn frames_ready(&mut self, now: Time, host: &mut impl Host);
 }
 
-impl Steps for Cell<Packet> {
-    #[inline(always)]
-    fn next_time(&self) -> Time {
-        self.next_time()
-    }
+/// Implements [`Steps`] for a medium with its own supply.
+macro_rules! steps {
+    ($medium:ty, $supply:ident) => {
+        impl Steps for $medium {
+            #[inline(always)]
+            fn next_time(&self) -> Time {
+                self.next_time()
+            }
 
-    #[inline(always)]
-    fn advance(&mut self, now: Time, world: &mut World<'_>) {
-        self.advance(now, &mut Over::<false>(world));
-    }
+            #[inline(always)]
+            fn advance(&mut self, now: Time, host: &mut impl Host) {
+                self.advance(now, &mut host.$supply());
+            }
 
-    #[inline(always)]
-    fn frames_ready(&mut self, now: Time, world: &mut World<'_>) {
-        self.frames_ready(now, &mut Over::<false>(world));
-    }
+            #[inline(always)]
+            fn frames_ready(&mut self, now: Time, host: &mut impl Host) {
+                self.frames_ready(now, &mut host.$supply());
+            }
+        }
+    };
 }
 
-impl Steps for Field<Packet> {
-    #[inline(always)]
-    fn next_time(&self) -> Time {
-        self.next_time()
-    }
-
-    #[inline(always)]
-    fn advance(&mut self, now: Time, world: &mut World<'_>) {
-        self.advance(now, &mut Over::<true>(world));
-    }
-
-    #[inline(always)]
-    fn frames_ready(&mut self, now: Time, world: &mut World<'_>) {
-        self.frames_ready(now, &mut Over::<true>(world));
-    }
-}
+steps!(Cell<Packet>, cell);
+steps!(Field<Packet>, field);
 
 /// A medium.
 // The field is boxed, so that a cell's fields are at known places.
@@ -79,12 +88,12 @@ impl Medium {
         }
     }
 
-    /// Starts contention for the queues that `world` reports.
-    pub(crate) fn frames_ready(&mut self, now: Time, world: &mut World<'_>) {
+    /// Starts contention for the queues that `host` reports.
+    pub(crate) fn frames_ready(&mut self, now: Time, host: &mut impl Host) {
         match self {
-            Self::Cell(cell) => cell.frames_ready(now, &mut Over::<false>(world)),
-            Self::Field(field) => field.frames_ready(now, &mut Over::<true>(world)),
-            Self::Several(several) => several.frames_ready(now, world),
+            Self::Cell(cell) => cell.frames_ready(now, &mut host.cell()),
+            Self::Field(field) => field.frames_ready(now, &mut host.field()),
+            Self::Several(several) => several.frames_ready(now, host),
         }
     }
 
@@ -106,12 +115,12 @@ impl Medium {
         }
     }
 
-    /// Reports to `world` the frames of a field on the air, if frames are reported.
-    pub(crate) fn tell_frames_on_air(&self, world: &mut World<'_>) {
+    /// Reports to `host` the frames of a field on the air, if frames are reported.
+    pub(crate) fn tell_frames_on_air(&self, now: Time, host: &mut impl Host) {
         match self {
             Self::Cell(_) => {}
-            Self::Field(field) => field.tell_frames_on_air(world.now(), &mut Over::<true>(world)),
-            Self::Several(several) => several.tell_frames_on_air(world),
+            Self::Field(field) => field.tell_frames_on_air(now, &mut host.field()),
+            Self::Several(several) => several.tell_frames_on_air(now, host),
         }
     }
 

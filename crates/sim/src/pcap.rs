@@ -84,9 +84,9 @@ impl PcapWriter {
         Self { out, radios, channel: 0, snaplen: snaplen as usize, record: Vec::new() }
     }
 
-    /// Sets the link of the next frames.
+    /// Sets the link of the next frames; without links there is only one channel.
     pub(crate) fn turn_to_link(&mut self, link: usize) {
-        self.channel = link;
+        self.channel = link.min(self.radios.len() - 1);
     }
 
     /// Returns the bytes kept of a record, including the radiotap header.

@@ -12,14 +12,13 @@ use airtcp_kernel::{ByteSink, Duration, Time};
 use airtcp_wlan::Engine;
 
 use crate::control::{RunControl, RunError};
-use crate::live::LiveFlow;
 use crate::medium::{Medium, Steps};
 use crate::outcome::Outcome;
 use crate::pcap::Out;
 use crate::pcapng::InOrder;
 use crate::scenario::Scenario;
 use crate::trace::Trace;
-use crate::world::{BLOCKS, World};
+use crate::world::{BLOCKS, LiveFlow, World};
 
 /// How often a long run reports its progress and checks for cancellation.
 const STEPS: u64 = 100;
@@ -110,7 +109,7 @@ impl<'a> Replication<'a> {
 
     /// Writes the rest of a capture, including frames on the air.
     pub(crate) fn finish_capture(&mut self) -> Result<(), RunError> {
-        self.medium.tell_frames_on_air(&mut self.world);
+        self.medium.tell_frames_on_air(self.world.now(), &mut self.world);
         self.world.finish_capture()
     }
 
@@ -134,7 +133,7 @@ impl<'a> Replication<'a> {
             let until = begin + Duration::from_nanos(nanos);
             self.advance(until, control)?;
             if stop == to && step % (STEPS / BLOCKS) == 0 {
-                self.world.close_block(until, &mut self.medium);
+                self.world.close_block(&mut self.medium);
             }
             control.set_progress(self.world.now().as_secs_f64() / to.as_secs_f64());
         }

@@ -8,25 +8,19 @@
 //! actions of applications.
 
 mod air;
-mod books;
 mod capture;
 mod conclude;
 mod feedback;
 mod flow;
 mod foreign;
-mod groups;
-mod latency;
+mod ledger;
 #[cfg(test)]
 pub(crate) mod log;
 mod lost;
-mod measure;
 mod media;
-mod metrics;
 mod network;
 mod node;
-mod over_field;
 mod parts;
-mod ppdus;
 mod record;
 mod saturated;
 mod sockets;
@@ -38,22 +32,20 @@ use airtcp_kernel::{Duration, EventQueue, Time};
 use airtcp_wlan::phy::PhyConfig;
 use airtcp_wlan::{Cell, ContenderId, Field, StationId};
 
-use crate::airtime::AirtimeAccount;
 use crate::app::Actions;
 use crate::connection::{Connection, Side};
 use crate::control::RunError;
-use crate::medium::{Medium, Several};
+use crate::medium::{Medium, Numbers, Several};
 use crate::packet::Packet;
 use crate::scenario::Scenario;
-pub(crate) use air::Over;
-pub(crate) use books::BLOCKS;
 use flow::{Flow, Links};
 use foreign::Foreign;
 pub(crate) use foreign::HandedOut;
-use measure::Measures;
+pub use foreign::{Arrival, LiveCounts, LiveFlow};
+pub(crate) use ledger::BLOCKS;
+use ledger::Ledger;
 use node::{Node, Transmitter};
-use over_field::FieldBooks;
-use parts::Parts;
+use parts::{Kind, Parts};
 use record::Recorder;
 use watch::Watchers;
 
@@ -89,17 +81,14 @@ pub(crate) struct World<'a> {
     /// Queues that were empty and now have frames, and that the cell has not taken yet.
     ready: Vec<ContenderId>,
     watchers: Watchers,
-    measures: Measures,
-    airtime: AirtimeAccount,
+    ledger: Ledger,
     /// Whether a flow always has one more datagram, and may wait for room in a queue.
     has_saturated: bool,
     /// The error that ends the run, if there is one.
     failure: Option<RunError>,
     /// Packets from outside of the simulation.
     foreign: Foreign,
-    /// Additional accounts for a field; empty for a cell.
-    field: FieldBooks,
-    /// The medium that is played now, and the stored state of the others.
+    /// The media, and which of them is played now.
     parts: Parts,
     #[cfg(test)]
     pub(crate) log: log::Log,
@@ -135,7 +124,13 @@ impl<'a> World<'a> {
         let built = node::build(scenario, seed, replication);
         let (flows, links) = flow::build(scenario, &built, seed, replication);
         let node::Built { nodes, transmitters, media, access_points, absent, .. } = built;
-        let mut world = Self {
+        let kind = |(_, hearing, own): &(_, Option<_>, Numbers)| match (hearing, own.cells.len()) {
+            (Some(_), _) => Kind::Field,
+            (None, ..=1) => Kind::Cell,
+            (None, _) => Kind::Cells,
+        };
+        let parts = Parts::new(media.configs.iter().map(kind).collect(), media.of_cells);
+        let world = Self {
             scenario,
             phy: &scenario.phy,
             seed,
@@ -144,12 +139,7 @@ impl<'a> World<'a> {
             events: EventQueue::new(),
             next: Time::NEVER,
             horizon: Time::NEVER,
-            measures: Measures::new(scenario, transmitters.len()),
-            airtime: AirtimeAccount::new(
-                scenario.measure_from(),
-                scenario.end(),
-                groups::scopes(scenario),
-            ),
+            ledger: Ledger::new(scenario, transmitters.len(), &parts),
             watchers: Watchers::new(scenario),
             has_saturated: false,
             failure: None,
@@ -164,32 +154,26 @@ impl<'a> World<'a> {
             links,
             drops: Vec::new(),
             foreign: Foreign::default(),
-            field: FieldBooks::default(),
-            parts: Parts::new(media.of_cells),
+            parts,
             #[cfg(test)]
             log: log::Log::default(),
         };
         let (mut made, mut numbers) = (Vec::new(), Vec::new());
         for (config, hearing, own) in media.configs {
-            world.parts.add(hearing.is_some(), &own.cells);
             numbers.push(own);
             made.push(match hearing {
                 None => Medium::Cell(Box::new(Cell::new(config))),
                 Some(hearing) => Medium::Field(Box::new(Field::new(config, hearing))),
             });
         }
-        if scenario.air.is_some() {
-            world.prepare_for_field();
-        }
-        if scenario.air.is_some() || scenario.ap.links.is_some() {
-            world.prepare_for_parts();
-        }
         let medium = if scenario.ap.links.is_some() {
             let emlsr: Vec<_> = scenario.stations.iter().map(|group| group.emlsr).collect();
             let groups: Vec<_> = world.nodes.iter().map(|node| node.group).collect();
             Medium::Several(Several::of_links(made, numbers, &absent, (&emlsr, &groups)))
         } else if made.len() > 1 {
-            Medium::Several(Several::new(made, numbers, world.media_of_queues()))
+            let of_queues = (0..world.transmitters.len() as ContenderId)
+                .map(|id| world.parts.of_cell(world.cell_of(id)) as u32);
+            Medium::Several(Several::new(made, numbers, of_queues.collect()))
         } else {
             made.pop().expect("there is a medium")
         };
@@ -204,7 +188,7 @@ impl<'a> World<'a> {
 
     /// Keeps a record of each measured transfer.
     pub(crate) fn keep_transfers(&mut self) {
-        self.measures.transfers = Some(Vec::new());
+        self.ledger.transfers = Some(Vec::new());
     }
 
     /// Returns whether the scenario says who hears whom: there are several cells, or hidden

@@ -11,15 +11,14 @@
 mod one_radio;
 
 use airtcp_kernel::Time;
-use airtcp_wlan::{Cell, CellCounters, ContenderId, Emlsr, StationId, Supply};
+use airtcp_wlan::{Cell, CellCounters, ContenderId, Emlsr, StationId, Supply as _};
 
 use one_radio::OneRadio;
 
 use super::numbers::{Numbers, Places, Renumbered};
 use super::turns::Turns;
-use super::{Medium, Steps};
+use super::{Host, Medium, Steps};
 use crate::packet::Packet;
-use crate::world::{Over, World};
 
 /// Several media.
 #[derive(Debug)]
@@ -116,10 +115,10 @@ impl Several {
         link: usize,
         changed: &[ContenderId],
         (now, is_arrival): (Time, bool),
-        world: &mut World<'_>,
+        host: &mut impl Host,
     ) {
         self.lend_to(link);
-        let supply = &mut Over::<false>(world);
+        let supply = &mut host.cell();
         let mut supply = Renumbered { supply, numbers: &self.numbers[link], places: &self.places };
         let cell = self.parts[link].link_mut();
         for &contender in changed {
@@ -129,11 +128,11 @@ impl Several {
     }
 
     /// Lets the queues whose frames have changed on `link` contend on the others, or no longer.
-    fn tell_other_links(&mut self, link: usize, now: Time, world: &mut World<'_>) {
+    fn tell_other_links(&mut self, link: usize, now: Time, host: &mut impl Host) {
         let changed = self.parts[link].link_mut().take_changed();
         if !changed.is_empty() {
             for other in (0..self.parts.len()).filter(|&other| other != link) {
-                self.reconsider(other, &changed, (now, false), world);
+                self.reconsider(other, &changed, (now, false), host);
             }
         }
     }
@@ -143,12 +142,11 @@ impl Several {
         &self.numbers[part]
     }
 
-    /// Reports to `world` the frames of fields on the air.
-    pub(super) fn tell_frames_on_air(&self, world: &mut World<'_>) {
-        let now = world.now();
+    /// Reports to `host` the frames of fields on the air.
+    pub(super) fn tell_frames_on_air(&self, now: Time, host: &mut impl Host) {
         for (medium, numbers) in self.parts.iter().zip(&self.numbers) {
             if let Medium::Field(field) = medium {
-                let supply = &mut Over::<true>(world);
+                let supply = &mut host.field();
                 let places = &self.places;
                 field.tell_frames_on_air(now, &mut Renumbered { supply, numbers, places });
             }
@@ -166,60 +164,60 @@ impl Steps for Several {
         self.turns.first().0.at.min(self.next_return())
     }
 
-    fn advance(&mut self, now: Time, world: &mut World<'_>) {
-        if self.station_returns(now, world) {
+    fn advance(&mut self, now: Time, host: &mut impl Host) {
+        if self.station_returns(now, host) {
             return;
         }
         let (first, then) = self.turns.first();
         debug_assert_eq!(first.at, now);
-        world.turn_to(first.part as usize, then.min(self.next_return()));
+        host.turn_to(first.part as usize, then.min(self.next_return()));
         if self.are_links() {
             self.lend_to(first.part as usize);
         }
         let (numbers, places) = (&self.numbers[first.part as usize], &self.places);
         let at = match &mut self.parts[first.part as usize] {
             Medium::Cell(cell) => {
-                let supply = &mut Over::<false>(world);
+                let supply = &mut host.cell();
                 cell.advance(now, &mut Renumbered { supply, numbers, places });
                 cell.next_time()
             }
             Medium::Field(field) => {
-                let supply = &mut Over::<true>(world);
+                let supply = &mut host.field();
                 field.advance(now, &mut Renumbered { supply, numbers, places });
                 field.next_time()
             }
             Medium::Several(_) => unreachable!("media are not nested"),
         };
-        world.turn_to_all();
+        host.turn_to_all();
         self.turns.set_first(at);
         if self.are_links() {
-            self.tell_other_links(first.part as usize, now, world);
-            self.follow_radios(first.part as usize, now, world);
+            self.tell_other_links(first.part as usize, now, host);
+            self.follow_radios(first.part as usize, now, host);
         }
     }
 
-    fn frames_ready(&mut self, now: Time, world: &mut World<'_>) {
-        if !Over::<false>(world).has_ready() {
+    fn frames_ready(&mut self, now: Time, host: &mut impl Host) {
+        if !host.cell().has_ready() {
             return;
         }
         if self.are_links() {
-            let ready: Vec<_> = std::iter::from_fn(|| Over::<false>(world).next_ready()).collect();
+            let ready: Vec<_> = std::iter::from_fn(|| host.cell().next_ready()).collect();
             return (0..self.parts.len())
-                .for_each(|link| self.reconsider(link, &ready, (now, true), world));
+                .for_each(|link| self.reconsider(link, &ready, (now, true), host));
         }
         let Self { parts, numbers, places, of_contenders, turns, .. } = self;
-        while let Some(part) = world.select_ready(of_contenders) {
+        while let Some(part) = host.select_ready(of_contenders) {
             let numbers = &numbers[part as usize];
             let (before, at) = match &mut parts[part as usize] {
                 Medium::Cell(cell) => {
                     let before = cell.next_time();
-                    let supply = &mut Over::<false>(world);
+                    let supply = &mut host.cell();
                     cell.frames_ready(now, &mut Renumbered { supply, numbers, places });
                     (before, cell.next_time())
                 }
                 Medium::Field(field) => {
                     let before = field.next_time();
-                    let supply = &mut Over::<true>(world);
+                    let supply = &mut host.field();
                     field.frames_ready(now, &mut Renumbered { supply, numbers, places });
                     (before, field.next_time())
                 }

@@ -12,15 +12,55 @@ use airtcp_wlan::{
 use super::World;
 use super::lost::Place;
 use super::node::Transmitter;
-use super::parts::Kind;
-use crate::airtime::Cargo;
+use super::parts::{Kind, Parts};
+use crate::airtime::{Cargo, Colliding};
 use crate::connection::Side;
+use crate::medium::Host;
 use crate::packet::Packet;
 
 /// The world as a medium uses it: a field, or a cell. They differ in the airtime, because several
 /// transmissions of a field may overlap.
 #[derive(Debug)]
-pub(crate) struct Over<'w, 'a, const FIELD: bool>(pub(crate) &'w mut World<'a>);
+struct Over<'w, 'a, const FIELD: bool>(&'w mut World<'a>);
+
+impl Host for World<'_> {
+    #[inline(always)]
+    fn cell(&mut self) -> impl Supply<Packet> {
+        Over::<false>(self)
+    }
+
+    #[inline(always)]
+    fn field(&mut self) -> impl Supply<Packet> {
+        Over::<true>(self)
+    }
+
+    fn turn_to(&mut self, part: usize, horizon: Time) {
+        self.switch_to(part);
+        self.parts.horizon = self.horizon;
+        self.horizon = self.horizon.min(horizon);
+        self.next = self.next.min(horizon);
+    }
+
+    fn turn_to_all(&mut self) {
+        self.stop_at(self.parts.horizon);
+    }
+
+    fn select_ready(&mut self, of: &[u32]) -> Option<u32> {
+        let Self { ready, parts: Parts { others, .. }, .. } = self;
+        if ready.is_empty() {
+            std::mem::swap(ready, others);
+        }
+        let part = of[*ready.last()? as usize];
+        ready.retain(|&one| {
+            let is_its = of[one as usize] == part;
+            if !is_its {
+                others.push(one);
+            }
+            is_its
+        });
+        Some(part)
+    }
+}
 
 // Inlined where a medium calls it.
 impl<const FIELD: bool> Supply<Packet> for Over<'_, '_, FIELD> {
@@ -82,7 +122,7 @@ impl<const FIELD: bool> Supply<Packet> for Over<'_, '_, FIELD> {
     /// medium.
     #[inline]
     fn watches_colliders(&self) -> bool {
-        self.0.watchers.watch_frames() || self.0.plays(Kind::Cells)
+        self.0.watchers.watch_frames() || self.0.parts.plays(Kind::Cells)
     }
 
     #[inline(always)]
@@ -108,7 +148,8 @@ impl<const FIELD: bool> Supply<Packet> for Over<'_, '_, FIELD> {
     #[inline(always)]
     fn acknowledged(&mut self, _: Time, by: ContenderId, mpdu: &Mpdu<Packet>) -> bool {
         if FIELD {
-            self.0.exchange_succeeded_over_field(by);
+            let World { ledger, phy, .. } = &mut *self.0;
+            ledger.succeeded_over_field(by, phy);
         }
         self.0.packet_acknowledged(by, &mpdu.payload)
     }
@@ -126,25 +167,25 @@ impl<const FIELD: bool> Supply<Packet> for Over<'_, '_, FIELD> {
 impl World<'_> {
     // Each call site has one kind of event: inlined, the match disappears.
     #[inline(always)]
-    pub(super) fn on_event(&mut self, now: Time, event: MacEvent<'_, Packet>) {
+    fn on_event(&mut self, now: Time, event: MacEvent<'_, Packet>) {
         match event {
             MacEvent::Began(Began::Exchange { by, times, ppdu }) => {
                 self.exchange_begins(by, now, times, ppdu);
             }
             MacEvent::Began(began) => self.other_begins(now, &began),
             MacEvent::Lost { by, psdu, answer: (from, to) } => {
-                self.airtime.unanswered(psdu.first().payload.body.scope, from, to);
+                self.ledger.airtime.unanswered(psdu.first().payload.body.scope, from, to);
                 if self.watchers.watch_frames() {
                     self.frame_failed(by, &psdu.first().payload, false);
                     self.record_lost_ppdu(by);
-                    self.capture_loss();
+                    self.show(move |capture, _| capture.loss());
                 }
             }
             MacEvent::Received { mpdu, came, .. } => self.received(mpdu, came),
             MacEvent::Answered { by, psdu } => {
                 if self.watchers.watch_frames() {
                     self.transmitters[by as usize].collided = false;
-                    self.capture_outcome(psdu);
+                    self.show(move |capture, _| capture.outcome(psdu));
                 }
             }
             MacEvent::Heard(_) => unreachable!("a field tells of frames"),
@@ -162,7 +203,7 @@ impl World<'_> {
 
 /// Classifies PSDUs as TCP ACKs if they contain nothing else, else as data.
 #[inline]
-pub(super) fn cargo<'a>(mut psdus: impl Iterator<Item = Frames<'a, Packet>>) -> Cargo {
+fn cargo<'a>(mut psdus: impl Iterator<Item = Frames<'a, Packet>>) -> Cargo {
     let carries = |mpdu: &Mpdu<Packet>| mpdu.payload.body.payload_bytes() > 0;
     // Check the first one separately: almost always there is no other.
     if psdus.any(|psdu| carries(psdu.first()) || psdu.mpdus()[1..].iter().any(carries)) {
@@ -193,7 +234,7 @@ impl World<'_> {
         if psdus.len() == 1 {
             let first = &psdus[0].frames.first().payload;
             let cargo = cargo(ppdu.frames());
-            self.airtime.exchange(start, times, first.body.scope, cargo, self.phy);
+            self.ledger.airtime.exchange(start, times, first.body.scope, cargo, self.phy);
         } else {
             self.users_begin(start, times, psdus);
         }
@@ -209,13 +250,48 @@ impl World<'_> {
             (one.frames.first().payload.body.scope, cargo(std::iter::once(one.frames)))
         };
         let users: Vec<_> = psdus.iter().map(user).collect();
-        self.airtime.exchange_of_users(start, times, &users, self.phy);
+        self.ledger.airtime.exchange_of_users(start, times, &users, self.phy);
+    }
+
+    /// Processes an event of a field.
+    #[inline(always)]
+    fn on_field_event(&mut self, now: Time, event: MacEvent<'_, Packet>) {
+        match event {
+            MacEvent::Began(Began::Exchange { by, times, ppdu }) => {
+                let first = &ppdu.psdus()[0].frames.first().payload;
+                let sent = (first.body.scope, cargo(ppdu.frames()));
+                self.ledger.began_over_field(by, now, times, sent);
+                if self.watchers.watch_frames() {
+                    self.show_exchange(by, now, times, ppdu, false);
+                }
+            }
+            MacEvent::Lost { by, psdu, .. } => {
+                self.ledger.lost_over_field(by);
+                if self.watchers.watch_frames() {
+                    self.frame_failed(by, &psdu.first().payload, false);
+                    self.record_lost_ppdu(by);
+                    self.show(move |capture, _| capture.unanswered(by));
+                }
+            }
+            MacEvent::Began(Began::Request { by, times, receiver, window_start, .. }) => {
+                if self.watchers.shares_airtime {
+                    self.charge(by, now, receiver, times.total);
+                }
+                self.show(move |capture, all| {
+                    capture.request(all, by, now, times, receiver, (window_start, true))
+                });
+            }
+            MacEvent::Heard(frame) => {
+                self.show(move |capture, all| capture.heard(all, &frame));
+            }
+            event => self.on_event(now, event),
+        }
     }
 
     /// Reports the start of an exchange, or of one that collides, to the observers.
     // Passed by value, so that nothing is in memory without observers.
     #[inline(never)]
-    pub(super) fn show_exchange(
+    fn show_exchange(
         &mut self,
         by: ContenderId,
         start: Time,
@@ -225,7 +301,9 @@ impl World<'_> {
     ) {
         let is_of_several = ppdu.psdus()[0].unit.is_some();
         if is_of_several {
-            self.capture_users(by, start, times, ppdu.psdus(), collides);
+            self.show(move |capture, all| {
+                capture.users(all, by, start, times, ppdu.psdus(), collides)
+            });
         }
         for (place, &UserPsdu { frames: psdu, class, .. }) in ppdu.psdus().iter().enumerate() {
             let packet = &psdu.first().payload;
@@ -236,11 +314,13 @@ impl World<'_> {
                 self.charge(by, start, packet.to, times.total);
             }
             // After a collision of the RTS, its PPDU is not sent.
-            if self.measures.ppdus.is_some() && (!collides || times.rts == Duration::ZERO) {
+            if self.ledger.ppdus.is_some() && (!collides || times.rts == Duration::ZERO) {
                 self.count_ppdu(by, start, (times, class), (psdu, place == 0), collides);
             }
             if !is_of_several {
-                self.capture_exchange(by, start, (times, class), psdu, collides);
+                self.show(move |capture, all| {
+                    capture.exchange(all, by, start, (times, class), psdu, collides);
+                });
             }
         }
     }
@@ -257,9 +337,18 @@ impl World<'_> {
         let group = self.flow_of(&psdu.first().payload).rate_class;
         let node = self.transmitters[by as usize].node;
         let from_access_point = self.nodes[node as usize].is_access_point();
-        if let Some(ppdus) = &mut self.measures.ppdus {
+        if let Some(ppdus) = &mut self.ledger.ppdus {
             ppdus.add(by, group, from_access_point, (psdu, is_first));
             self.record_ppdu(by, start, sent, psdu, collides);
+        }
+    }
+
+    /// Records the first frame of a colliding exchange of `by`, if several cells share the medium;
+    /// `None` if it has no data.
+    fn note_collider(&mut self, by: ContenderId, times: &FrameTimes, cargo: Option<Cargo>) {
+        if self.parts.plays(Kind::Cells) {
+            let (cell, length) = (self.cell_of(by), times.first());
+            self.ledger.note_collider(Colliding { cell, length, cargo });
         }
     }
 
@@ -270,13 +359,13 @@ impl World<'_> {
             Began::Exchange { .. } => unreachable!("exchanges are frequent"),
             Began::Beacon { by, mpdu, sent, end, collides } => {
                 if !collides {
-                    self.airtime.broadcast((now, sent, end), self.cell_of(by));
+                    self.ledger.airtime.broadcast((now, sent, end), self.cell_of(by));
                 }
-                self.capture_beacon(by, now, mpdu, !collides);
+                self.show(move |capture, all| capture.beacon(all, by, now, mpdu, !collides));
             }
             Began::CfEnd { by, sent, end } => {
-                self.airtime.broadcast((now, sent, end), self.cell_of(by));
-                self.capture_cf_end(by, now);
+                self.ledger.airtime.broadcast((now, sent, end), self.cell_of(by));
+                self.show(move |capture, all| capture.cf_end(all, by, now));
             }
             Began::ContentionFree(ref frame) => self.contention_free(now, frame),
             Began::Request { by, times, receiver, window_start, collides } => {
@@ -285,16 +374,17 @@ impl World<'_> {
                     self.charge_collider(by, now, receiver, times);
                 } else {
                     let cell = self.cell_of(by);
-                    self.airtime.request(now, times, self.phy, cell);
+                    self.ledger.airtime.request(now, times, self.phy, cell);
                     if self.watchers.shares_airtime {
                         self.charge(by, now, receiver, times.total);
                     }
                 }
-                self.capture_request(by, now, times, receiver, window_start, !collides);
+                self.show(move |capture, all| {
+                    capture.request(all, by, now, times, receiver, (window_start, !collides))
+                });
             }
             Began::Collision { sent, end } => {
-                self.airtime.collision(now, sent, end);
-                self.noted_collide(now);
+                self.ledger.collision(now, sent, end);
             }
             Began::Triggered { by, start, times, users, collides } => {
                 if collides {
@@ -302,7 +392,9 @@ impl World<'_> {
                 } else {
                     self.stations_triggered(by, start, times, users);
                 }
-                self.capture_triggered(by, start, times, users, collides);
+                self.show(move |capture, all| {
+                    capture.triggered(all, by, start, times, users, collides)
+                });
             }
             Began::Collider { by, times, ref ppdu } => {
                 let has_data = times.rts == Duration::ZERO;
@@ -332,15 +424,15 @@ impl World<'_> {
         let parts: Vec<_> = data().map(part).collect();
         let phy = self.phy;
         if parts.is_empty() {
-            self.airtime.request(start, times, phy, self.cell_of(by));
+            self.ledger.airtime.request(start, times, phy, self.cell_of(by));
         } else {
-            self.airtime.exchange_of_users(start, times, &parts, phy);
+            self.ledger.airtime.exchange_of_users(start, times, &parts, phy);
         }
         if !self.watchers.watch_frames() {
             return;
         }
         for (&TriggeredPsdu { by, class, .. }, frames, is_answered) in data() {
-            if self.measures.ppdus.is_some() {
+            if self.ledger.ppdus.is_some() {
                 self.count_ppdu(by, start, (times, class), (frames, true), !is_answered);
             }
             if !is_answered {
@@ -355,22 +447,26 @@ impl World<'_> {
         match psdu {
             Some(psdu) => {
                 let scope = psdu.first().payload.body.scope;
-                self.airtime.contention_free((start, sent, end), scope, cargo([psdu].into_iter()));
+                self.ledger.airtime.contention_free(
+                    (start, sent, end),
+                    scope,
+                    cargo([psdu].into_iter()),
+                );
             }
-            None => self.airtime.broadcast((start, sent, end), self.cell_of(by)),
+            None => self.ledger.airtime.broadcast((start, sent, end), self.cell_of(by)),
         }
         if let Some(began) = ends {
-            self.measures.contention_free += self.airtime.measured(began, end);
+            self.ledger.contention_free(began, end);
         } else if self.watchers.shares_airtime {
             self.charge(by, start, receiver, end - start);
         }
-        self.capture_contention_free(start, frame);
+        self.show(move |capture, all| capture.contention_free(all, start, frame));
     }
 
     /// Charges airtime to the station of an exchange between `by` and node `to` that begins at
     /// `now`, at the access point's queue with an airtime scheduler.
     #[cold]
-    pub(super) fn charge(&mut self, by: ContenderId, now: Time, to: StationId, airtime: Duration) {
+    fn charge(&mut self, by: ContenderId, now: Time, to: StationId, airtime: Duration) {
         let sender = &self.transmitters[by as usize];
         let (queue, station) = if sender.at_access_point {
             (by as usize, to)
@@ -400,7 +496,7 @@ impl World<'_> {
         let packet = &mpdu.payload;
         let scope = packet.body.scope;
         if let Some(came) = came {
-            let reorder = &mut self.measures.scopes[scope as usize].latency.reorder;
+            let reorder = &mut self.ledger.latency(scope).reorder;
             if came == self.now {
                 reorder.add_none();
             } else {
@@ -408,7 +504,7 @@ impl World<'_> {
             }
         }
         let at = came.unwrap_or(self.now);
-        self.measures.payload_received(at, scope, packet.body.payload_bytes());
+        self.ledger.payload_received(at, scope, packet.body.payload_bytes());
         if packet.to < self.access_points {
             self.forward_to_server(packet);
         } else {

@@ -27,7 +27,8 @@ use airtcp_wlan::{
 
 use super::World;
 use super::node::{Node, NodeId};
-use super::parts::Kind;
+use super::parts::{Entities, Kind};
+use super::watch::Watchers;
 use crate::app::Service;
 use crate::connection::Side;
 use crate::control::RunError;
@@ -36,10 +37,9 @@ use crate::pcap::frame::{Address, Cf, DataHeader, Frame, bitmap_bits};
 use crate::pcap::packet::Ip;
 use crate::pcap::radiotap::{Sending, Subframe};
 use crate::pcap::{Out, PcapWriter};
-use agreements::{Agreement, Told};
+use agreements::{Agreement, BlockAck, Told};
 use heard::UnderWay;
-pub(super) use on_air::OnAir;
-use on_air::{Pending, User};
+use on_air::{OnAir, Pending, User};
 use packets::{ForeignBytes, Names, ip_of, server_address};
 
 /// Sequence numbers of MSDUs wrap here (IEEE 802.11-2020, 9.2.4.4.2).
@@ -58,8 +58,9 @@ pub(super) struct Capture {
     packet: Vec<u8>,
     names: Names,
     foreign: ForeignBytes,
-    /// The frames on the air of the current medium.
-    on_air: OnAir,
+    /// The frames on the air of each medium, and the number of the current one.
+    on_air: Vec<OnAir>,
+    part: usize,
     /// For each node, the nodes that hear it, and itself; empty if there is only one medium in
     /// which all hear each other.
     around: Vec<Vec<NodeId>>,
@@ -89,31 +90,18 @@ pub(super) struct Capture {
 impl World<'_> {
     /// Captures the medium; of each frame the first `snaplen` bytes are kept.
     pub(crate) fn capture(&mut self, out: Out, snaplen: u32) {
-        let window = |node: &Node| {
-            self.aggregation_of(node).map(|one| bitmap_bits(one.block_ack_window.into()))
-        };
-        let around = if self.has_shared_air() { self.nodes_around() } else { Vec::new() };
-        let detects = |node| self.kind_of(node) == Kind::Cell;
-        self.watchers.add_capture(Capture {
-            pcap: PcapWriter::new(out, snaplen, self.scenario),
-            frame: Frame::default(),
-            packet: Vec::new(),
-            names: Names::new(self.flows.len()),
-            foreign: ForeignBytes::default(),
-            on_air: OnAir::default(),
-            around,
-            detects_collisions: self.nodes.iter().map(detects).collect(),
-            under_way: BTreeMap::new(),
-            agreements: BTreeMap::new(),
-            sequence_numbers: BTreeMap::new(),
-            ids: BTreeMap::new(),
-            ampdus: 0,
-            // 9.3.1.8.3: bitmaps have 64 or 256 bits.
-            windows: self.nodes.iter().map(window).collect(),
-            is_aggregated: self.is_aggregated(),
-            senders: self.transmitters.iter().map(|one| one.node).collect(),
-            tids: (0..).zip(&self.transmitters).map(|(id, _)| self.tid(id)).collect(),
-        });
+        let (all, _, watchers) = self.seen();
+        watchers.add_capture(Capture::new(all, out, snaplen));
+    }
+
+    /// Lets the capture, if there is one, show something.
+    // Apart, with closures that own what they need, so that nothing is in memory without a capture.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn show(&mut self, show: impl FnOnce(&mut Capture, Entities<'_>)) {
+        if let (all, _, Watchers { capture: Some(capture), .. }) = self.seen() {
+            show(capture, all);
+        }
     }
 
     /// Checks that writing to the file has not failed.
@@ -126,47 +114,19 @@ impl World<'_> {
     /// idle cell then has them in time.
     #[inline]
     pub(crate) fn settle_capture(&mut self, now: Time) {
-        if self.watchers.capture.is_some() {
-            self.for_each_part(|world, _| {
-                if let Some(capture) = &mut world.watchers.capture
-                    && capture.on_air.is_known(now)
-                {
-                    capture.settle(|_| true);
-                }
-            });
+        if let Some(capture) = &mut self.watchers.capture {
+            capture.settle_media(|on_air| on_air.is_known(now));
         }
-    }
-
-    /// Returns for each node the nodes on its medium and itself. Outside of a field these nodes
-    /// hear it.
-    fn nodes_around(&self) -> Vec<Vec<NodeId>> {
-        let mut around = vec![Vec::new(); self.nodes.len()];
-        for (node, one) in (0..).zip(&self.nodes) {
-            around[self.part_of(one) as usize].push(node);
-        }
-        self.nodes.iter().map(|one| around[self.part_of(one) as usize].clone()).collect()
     }
 
     /// Writes the rest. Frames on the air count as received.
     pub(crate) fn finish_capture(&mut self) -> Result<(), RunError> {
-        self.for_each_part(|world, _| {
-            if let Some(capture) = &mut world.watchers.capture {
-                capture.settle(|_| true);
-            }
-        });
         if let Some(capture) = &mut self.watchers.capture {
+            capture.settle_media(|_| true);
             capture.settle_all_sent();
             capture.pcap.finish();
         }
         self.check_capture()
-    }
-
-    /// Records that a connection for `service` was stored in slot `id`.
-    #[inline]
-    pub(super) fn capture_connection(&mut self, id: u32, service: Service) {
-        if let Some(capture) = &mut self.watchers.capture {
-            capture.names.open(id, self.connections[id as usize].flow, service);
-        }
     }
 
     /// Sets how a queue's ECN mark is written to the bytes of a foreign packet.
@@ -182,115 +142,156 @@ impl World<'_> {
             capture.foreign.keep(place, bytes, capture.pcap.snaplen());
         }
     }
+}
+
+/// Returns for each node the nodes on its medium and itself. Outside of a field these nodes hear
+/// it.
+fn nodes_around(all: Entities<'_>) -> Vec<Vec<NodeId>> {
+    let part_of = |node: &Node| all.parts.of_cell(node.access_point);
+    let mut around = vec![Vec::new(); all.nodes.len()];
+    for (node, one) in (0..).zip(all.nodes) {
+        around[part_of(one)].push(node);
+    }
+    all.nodes.iter().map(|one| around[part_of(one)].clone()).collect()
+}
+
+impl Capture {
+    fn new(all: Entities<'_>, out: Out, snaplen: u32) -> Self {
+        let kind_of = |node: &Node| all.parts.kinds()[all.parts.of_cell(node.access_point)];
+        let window = |node: &Node| {
+            all.aggregation_of(node).map(|one| bitmap_bits(one.block_ack_window.into()))
+        };
+        let kinds = all.parts.kinds();
+        let is_shared = all.has_air() && kinds.iter().any(|&kind| kind != Kind::Field);
+        Self {
+            pcap: PcapWriter::new(out, snaplen, all.scenario),
+            frame: Frame::default(),
+            packet: Vec::new(),
+            names: Names::new(all.flows.len()),
+            foreign: ForeignBytes::default(),
+            part: all.parts.current,
+            on_air: kinds.iter().map(|_| OnAir::default()).collect(),
+            around: if is_shared { nodes_around(all) } else { Vec::new() },
+            detects_collisions: all.nodes.iter().map(|one| kind_of(one) == Kind::Cell).collect(),
+            under_way: BTreeMap::new(),
+            agreements: BTreeMap::new(),
+            sequence_numbers: BTreeMap::new(),
+            ids: BTreeMap::new(),
+            ampdus: 0,
+            // 9.3.1.8.3: bitmaps have 64 or 256 bits.
+            windows: all.nodes.iter().map(window).collect(),
+            is_aggregated: all.scenario.mac.aggregation.is_some(),
+            senders: all.transmitters.iter().map(|one| one.node).collect(),
+            tids: all.transmitters.iter().map(|one| one.category.map_or(0, tid)).collect(),
+        }
+    }
+
+    /// Records that a connection of `flow` for `service` was stored in slot `id`.
+    pub(super) fn connection(&mut self, id: u32, flow: u32, service: Service) {
+        self.names.open(id, flow, service);
+    }
 
     /// Captures `psdu`, which `by` sends in an exchange that begins at `start`; of one that collides,
     /// its first frame.
     #[cold]
-    pub(super) fn capture_exchange(
+    pub(super) fn exchange(
         &mut self,
+        all: Entities<'_>,
         by: ContenderId,
         start: Time,
         (times, class): (&FrameTimes, u32),
         psdu: Frames<'_, Packet>,
         collides: bool,
     ) {
-        if self.plays(Kind::Field) {
-            return self.note_exchange(by, (times, class), psdu);
+        if all.parts.plays(Kind::Field) {
+            return self.note_exchange(all, by, (times, class), psdu);
         }
-        let Some(mut capture) = self.watchers.capture.take() else { return };
-        capture.settle_before(start, collides);
-        let (data_rate, control_rate) = self.scenario.rates_of(class);
-        let protection_rate = self.protection_rate(data_rate, control_rate);
-        let sender = self.transmitters[by as usize].node;
+        self.settle_before(start, collides);
+        let (data_rate, control_rate) = all.scenario.rates_of(class);
+        let protection_rate = all.protection_rate(data_rate, control_rate);
+        let sender = all.sender(by);
         let receiver = psdu.first().payload.to;
-        let [_, _, data, ack] = times.intervals(self.phy);
+        let [_, _, data, ack] = times.intervals(all.phy);
         let protection = (times, protection_rate);
-        self.capture_before(&mut capture, (by, receiver), start, protection, collides);
+        self.before(all, (by, receiver), start, protection, collides);
         if !collides || times.rts == Duration::ZERO {
             let duration = micros_up(ack.1 - data.1);
-            let (frames, sendings) =
-                self.data_frames(&mut capture, by, psdu, data_rate, duration, None);
+            let (frames, sendings) = self.data_frames(all, by, psdu, data_rate, duration, None);
             if collides {
-                capture.collide(sender, start + data.0, (frames, sendings));
+                self.collide(sender, start + data.0, (frames, sendings));
             } else {
                 let has_block_ack = frames.len() > 1;
-                let rate = match self.aggregation_to(by, receiver) {
+                let rate = match all.aggregation_to(by, receiver) {
                     Some(aggregation) if has_block_ack => aggregation.block_ack_rate,
                     _ => control_rate,
                 };
                 let answer = Some((start + ack.0, Sending::alone(rate)));
                 let user = User::only(receiver, (frames, sendings), answer, has_block_ack);
                 let (start, users) = (start + data.0, vec![user]);
-                capture.on_air.pending = Some(Pending { by, sender, start, trigger: None, users });
+                self.on_air().pending = Some(Pending { by, sender, start, trigger: None, users });
             }
         }
-        self.watchers.capture = Some(capture);
     }
 
     /// Captures the received frames of the data PPDU on the air: its receiver responds if it
     /// received any.
     #[cold]
-    pub(super) fn capture_outcome(&mut self, psdu: Frames<'_, Packet>) {
-        if let Some(capture) = &mut self.watchers.capture {
-            let received = psdu.mpdus().iter().filter(|mpdu| mpdu.is_received);
-            let came: Vec<u64> = received.map(|mpdu| mpdu.id).collect();
-            capture.came_to(psdu.receiver(), came);
-        }
+    pub(super) fn outcome(&mut self, psdu: Frames<'_, Packet>) {
+        let received = psdu.mpdus().iter().filter(|mpdu| mpdu.is_received);
+        self.came_to(psdu.receiver(), received.map(|mpdu| mpdu.id).collect());
     }
 
     /// Captures that nothing on the air was received.
     #[cold]
-    pub(super) fn capture_loss(&mut self) {
-        if let Some(capture) = &mut self.watchers.capture {
-            capture.settle(|_| false);
-        }
+    pub(super) fn loss(&mut self) {
+        self.settle(|_| false);
     }
 
     /// Captures RTS and CTS, or a CTS-to-self, of `by` before frames to `to`; one that `collides` alone.
-    fn capture_before(
-        &self,
-        capture: &mut Capture,
+    fn before(
+        &mut self,
+        all: Entities<'_>,
         (by, to): (ContenderId, StationId),
         start: Time,
         (times, mut rate): (&FrameTimes, Rate),
         collides: bool,
     ) {
-        let node = self.transmitters[by as usize].node;
-        let [sender, receiver] = self.addresses_on_air(by, to);
-        let [rts, cts, _, ack] = times.intervals(self.phy);
+        let node = all.sender(by);
+        let [sender, receiver] = all.addresses_on_air(by, to);
+        let [rts, cts, _, ack] = times.intervals(all.phy);
         let left = |end: Duration| micros_up(ack.1 - end);
         let has_rts = times.rts > Duration::ZERO;
         if has_rts {
-            let is_from_ap = self.nodes[node as usize].is_access_point();
-            let emlsr = self.station_of(by, to).and_then(|one| one.emlsr);
-            let begins = |one: &Emlsr| is_from_ap && one.control_times(self.phy).0 == times.rts;
+            let is_from_ap = all.nodes[node as usize].is_access_point();
+            let emlsr = all.station_of(by, to).and_then(|one| one.emlsr);
+            let begins = |one: &Emlsr| is_from_ap && one.control_times(all.phy).0 == times.rts;
             if let Some(emlsr) = emlsr.filter(begins) {
                 let padding = emlsr.padding_bits() / 8;
-                let width = self.phy.data_rate.width_mhz();
+                let width = all.phy.data_rate.width_mhz();
                 rate = LOWEST_OFDM_RATE;
-                capture.frame.mu_rts(left(rts.1), [receiver, sender], (to as u16, width), padding);
+                self.frame.mu_rts(left(rts.1), [receiver, sender], (to as u16, width), padding);
             } else {
-                capture.frame.rts(left(rts.1), receiver, sender);
+                self.frame.rts(left(rts.1), receiver, sender);
             }
             if collides {
-                return capture.write_collided(node, start, rate);
+                return self.write_collided(node, start, rate);
             }
-            capture.write(node, start, rate, true);
+            self.write(node, start, rate, true);
         }
         if times.cts > Duration::ZERO {
             // Addressed to the sender of the RTS or, without an RTS, to the sender itself.
-            capture.frame.cts(left(cts.1), sender);
+            self.frame.cts(left(cts.1), sender);
             if collides {
-                return capture.write_collided(node, start, rate);
+                return self.write_collided(node, start, rate);
             }
-            capture.write(if has_rts { to } else { node }, start + cts.0, rate, true);
+            self.write(if has_rts { to } else { node }, start + cts.0, rate, true);
         }
     }
 
     /// Creates the frames of a PPDU of `by` with their numbers, and how each is sent.
     fn data_frames(
-        &self,
-        capture: &mut Capture,
+        &mut self,
+        all: Entities<'_>,
         by: ContenderId,
         psdu: Frames<'_, Packet>,
         rate: Rate,
@@ -301,19 +302,19 @@ impl World<'_> {
         // From VHT on PPDUs carry only A-MPDUs (10.12.7).
         let is_ampdu = count > 1
             || matches!(rate.modulation, Modulation::High(high) if high.format.amendment().lone_delimiter);
-        capture.ampdus += u32::from(is_ampdu);
+        self.ampdus += u32::from(is_ampdu);
         let receiver = psdu.first().payload.to;
-        let is_uplink = self.nodes[receiver as usize].is_access_point();
-        let ldpc = self.has_ldpc(by, receiver);
+        let is_uplink = all.nodes[receiver as usize].is_access_point();
+        let ldpc = all.has_ldpc(by, receiver);
         let window_start = psdu.first().id;
         let mut frames = Vec::with_capacity(count);
         let mut sendings = Vec::with_capacity(count);
         for (place, packets) in psdu.each().enumerate() {
             let announced = (duration, contention_free);
-            let frame = self.data_frame(capture, by, packets, window_start, announced);
+            let frame = self.data_frame(all, by, packets, window_start, announced);
             frames.push((packets[0].id, frame));
             let subframe = is_ampdu.then_some(Subframe {
-                reference: capture.ampdus,
+                reference: self.ampdus,
                 is_last: place + 1 == count,
                 is_alone: count == 1,
             });
@@ -324,43 +325,43 @@ impl World<'_> {
 
     /// Creates the data frame of `by` with these packets.
     fn data_frame(
-        &self,
-        capture: &mut Capture,
+        &mut self,
+        all: Entities<'_>,
         by: ContenderId,
         packets: &[Mpdu<Packet>],
         window_start: u64,
         (duration, contention_free): (u16, Option<Cf>),
     ) -> Frame {
         let Mpdu { id, payload: ref packet, .. } = packets[0];
-        let transmitter = &self.transmitters[by as usize];
-        let from_ap = self.nodes[transmitter.node as usize].is_access_point();
-        let flow = self.flow_of(packet);
+        let transmitter = &all.transmitters[by as usize];
+        let from_ap = all.nodes[transmitter.node as usize].is_access_point();
+        let flow = all.flow_of(packet);
         let side = if from_ap { Side::Server } else { Side::Station };
         // 10.3.2.11.2: one count per receiver and TID, or one for all without QoS.
         let counted = match transmitter.category {
             None => (by, EVERYBODY),
             Some(_) => (by, packet.to),
         };
-        let key = if capture.is_aggregated { (by, packet.to) } else { (by, EVERYBODY) };
-        let agreement = capture.agreements.entry(key).or_default();
+        let key = if self.is_aggregated { (by, packet.to) } else { (by, EVERYBODY) };
+        let agreement = self.agreements.entry(key).or_default();
         agreement.forget_before(window_start);
-        let (ids, foreign) = (&mut capture.ids, &capture.foreign);
+        let (ids, foreign) = (&mut self.ids, &self.foreign);
         let told = |mpdu: &Mpdu<Packet>| match mpdu.payload.body.foreign() {
             Some(place) => {
                 let (head, more) = foreign.packet(place, mpdu.payload.body.flags());
                 Told::Bytes(head, more)
             }
             None => {
-                let flow = self.flow_of(&mpdu.payload);
+                let flow = all.flow_of(&mpdu.payload);
                 Told::Identification(next(ids, ip_of(flow.entry, flow.station, side)))
             }
         };
         let (retry, told) = agreement.send(id, || packets.iter().map(told).collect());
-        let last = capture.sequence_numbers.entry(counted).or_insert(u16::MAX);
+        let last = self.sequence_numbers.entry(counted).or_insert(u16::MAX);
         if !retry {
-            *last = if capture.is_aggregated { wrapped(id) } else { last.wrapping_add(1) };
+            *last = if self.is_aggregated { wrapped(id) } else { last.wrapping_add(1) };
         }
-        let sequence_number = if capture.is_aggregated { wrapped(id) } else { *last };
+        let sequence_number = if self.is_aggregated { wrapped(id) } else { *last };
         let header = DataHeader {
             from_ap,
             retry,
@@ -378,15 +379,9 @@ impl World<'_> {
             heads.push(match told {
                 Told::Bytes(head, more) => (head.clone(), *more),
                 Told::Identification(id) => {
-                    capture.packet.clear();
-                    self.build_packet(
-                        &mut capture.packet,
-                        &capture.names,
-                        &mpdu.payload,
-                        side,
-                        *id,
-                    );
-                    (capture.packet.clone(), mpdu.payload.body.payload_bytes() as usize)
+                    self.packet.clear();
+                    self.names.build_packet(all, &mut self.packet, &mpdu.payload, side, *id);
+                    (self.packet.clone(), mpdu.payload.body.payload_bytes() as usize)
                 }
             });
         }
@@ -399,19 +394,24 @@ impl World<'_> {
         frame
     }
 
-    /// Returns the addresses of sender and receiver of a data frame.
-    fn addresses_on_air(&self, by: ContenderId, receiver: StationId) -> [Address; 2] {
-        // The medium numbers its stations as the world numbers nodes.
-        [address_of(self.transmitters[by as usize].node), address_of(receiver)]
-    }
-
     /// Returns the TID of a queue's frames under a Block ACK agreement.
     fn tid(&self, by: ContenderId) -> u8 {
-        self.transmitters[by as usize].category.map_or(0, tid)
+        self.tids[by as usize]
     }
-}
 
-impl Capture {
+    /// Writes into its frame the Block ACK of `receiver` for frames of `by`, with these addresses
+    /// and a window of `window` frames.
+    fn block_ack(
+        &mut self,
+        (by, receiver): (ContenderId, StationId),
+        addresses: [Address; 2],
+        window: u64,
+    ) {
+        let agreement = self.agreements.entry((by, receiver)).or_default();
+        let BlockAck { start, bitmap } = agreement.block_ack(window);
+        self.frame.block_ack(addresses, self.tids[by as usize], wrapped(start), &bitmap);
+    }
+
     /// Returns the number of frames that a Block ACK between `by` and `receiver` reports, if there
     /// are Block ACKs.
     fn window(&self, by: ContenderId, receiver: StationId) -> Option<u64> {

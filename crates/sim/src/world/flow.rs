@@ -8,8 +8,7 @@ use airtcp_net::{LinkConfig, Loss, Wires};
 use airtcp_tcp::Config;
 use airtcp_wlan::{ContenderId, StationId};
 
-use super::groups::scope;
-use super::latency::{Jitter, Speech};
+use super::ledger::{Jitter, Speech, scope};
 use super::node::{Built, NodeId};
 use crate::app::{App, Draws, Setting};
 use crate::connection::{Side, TcpCounts};
@@ -213,6 +212,21 @@ fn header_bits(config: &FlowConfig) -> u32 {
     match &config.tcp {
         Some(tcp) => tcp.packets.header_bits,
         None => UDP_HEADER_BYTES * 8,
+    }
+}
+
+impl Flow<'_> {
+    /// Records the start of a transfer.
+    pub(super) fn begin_transfer(&mut self, now: Time) {
+        self.under_way.push(now);
+        self.measured.begun += 1;
+    }
+
+    /// Removes the transfer that began at `began`, if it was recorded.
+    pub(super) fn end_transfer(&mut self, began: Time) {
+        if let Some(place) = self.under_way.iter().position(|&one| one == began) {
+            self.under_way.swap_remove(place);
+        }
     }
 }
 

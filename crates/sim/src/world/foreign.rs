@@ -12,10 +12,56 @@ use super::World;
 use super::flow::Flow;
 use super::network::Split;
 use crate::connection::Side;
-use crate::live::{Arrival, LiveCounts, LiveFlow};
 use crate::packet::{Body, Content, Packet};
 use crate::scenario::Direction;
 use crate::tap::{Purpose, Tap};
+
+/// A flow that accepts packets from outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LiveFlow {
+    /// The index of its entry in the scenario.
+    pub entry: usize,
+    /// The number of its station: stations are numbered from 1, group by group.
+    pub station: u32,
+}
+
+/// A packet from outside.
+#[derive(Clone, Debug)]
+pub struct Arrival {
+    /// The number of its flow. Flows are numbered by the entries of the scenario, and within an
+    /// entry by station.
+    pub flow: u32,
+    /// The end at which it enters.
+    pub side: Side,
+    /// Its connection, from [`Live::open`](crate::live::Live::open); `None` for a datagram.
+    pub connection: Option<u32>,
+    /// Sequence numbers, flags and payload; of a datagram only the payload.
+    pub segment: Segment,
+    /// The blocks of its SACK option.
+    pub sacked: Vec<Block>,
+    /// Size, including IP headers. \[bit\]
+    pub bits: u64,
+}
+
+/// Counters from time zero.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LiveCounts {
+    /// Payload received at either end by entry of the scenario, including duplicates.
+    pub payload_bytes: Vec<u64>,
+    /// Packets at the access point, including those that the MAC holds.
+    pub ap_queue_packets: usize,
+    /// With aggregation, the access point's data PPDUs, and the MPDUs in them. They count from the
+    /// end of the warm-up on, once that has passed.
+    pub ap_ppdus: u64,
+    /// See [`Self::ap_ppdus`].
+    pub ap_mpdus: u64,
+    /// Transmissions of all nodes that got a response.
+    pub successes: u64,
+    /// Transmissions that collided.
+    pub collisions: u64,
+    /// Lost packets.
+    pub losses: u64,
+}
 
 /// Foreign packets in the network, and their connections.
 #[derive(Debug, Default)]
@@ -87,11 +133,9 @@ impl World<'_> {
                 continue;
             }
             counts.ap_queue_packets += one.queue.len();
-            if let Some(sent) = &self.measures.ppdus {
-                let (ppdus, mpdus) = sent.by(id).data();
-                counts.ap_ppdus += ppdus;
-                counts.ap_mpdus += mpdus;
-            }
+            let (ppdus, mpdus) = self.ledger.ppdus_by(id).data();
+            counts.ap_ppdus += ppdus;
+            counts.ap_mpdus += mpdus;
         }
         counts
     }
@@ -105,7 +149,7 @@ impl World<'_> {
             Direction::Upload => Side::Station,
         };
         if matches!(purpose, Purpose::Stream | Purpose::Transfer) {
-            self.measures.transfer_started(*now, flow_of.scope, flow_of.entry);
+            self.ledger.transfer_started(*now, flow_of);
         }
         foreign.taps.push(Some(Box::new(Tap::new(flow, purpose, *now, sender))));
         foreign.taps.len() as u32 - 1
@@ -113,8 +157,7 @@ impl World<'_> {
 
     /// Starts a transfer of `flow`.
     pub(crate) fn begin_foreign_transfer(&mut self, flow: u32) {
-        let Flow { scope, entry, .. } = self.flows[flow as usize];
-        self.measures.transfer_started(self.now, scope, entry);
+        self.ledger.transfer_started(self.now, &self.flows[flow as usize]);
     }
 
     /// Ends a transfer of `flow` that lasted `took`.
@@ -127,8 +170,7 @@ impl World<'_> {
     /// Ends a page of `flow` that took `took` to load.
     pub(crate) fn end_foreign_page(&mut self, flow: u32, took: Duration) {
         let began = Time::ZERO + (self.now - Time::ZERO - took);
-        let scope = self.flows[flow as usize].scope;
-        self.measures.page_loaded(self.now, began, scope);
+        self.ledger.page_loaded(self.now, began, &self.flows[flow as usize]);
     }
 
     /// Closes a connection. Its packets still in the network then count as having no connection.
@@ -172,8 +214,7 @@ impl World<'_> {
         let flow_id = packet.flow;
         let Split { flows, mut network, .. } = self.split();
         let flow = &mut flows[flow_id as usize];
-        let scope = flow.scope as usize;
-        let latency = &mut network.queues.measures.scopes[scope].latency;
+        let latency = network.queues.ledger.latency(flow.scope);
         let now = network.queues.now;
         match connection {
             None => {
@@ -204,17 +245,17 @@ impl World<'_> {
     }
 
     fn tapped_arrival(&mut self, id: u32, side: Side, segment: &Segment, sacked: &[Block]) {
-        let Self { foreign, flows, measures, now, .. } = self;
+        let Self { foreign, flows, ledger, now, .. } = self;
         let Some(tap) = &mut foreign.taps[id as usize] else { return };
         let flow_id = tap.flow;
         let flow = &mut flows[flow_id as usize];
-        let latency = &mut measures.scopes[flow.scope as usize].latency;
+        let latency = ledger.latency(flow.scope);
         let round_trip = |trip, sent| latency.round_trip(trip, sent, *now);
         let came = tap.on_arrival(*now, side, segment, sacked, round_trip);
         if tap.purpose == Purpose::Dialogue {
             return;
         }
-        flow.measured.delivered_bytes += measures.delivered(*now, came.delivered);
+        flow.measured.delivered_bytes += ledger.delivered(*now, came.delivered);
         if came.completes {
             // The FIN may follow the last byte, with which the transfer ends.
             let (began, bytes) = (tap.began + (*now - tap.last_came), tap.delivered);

@@ -71,6 +71,13 @@ impl World<'_> {
         }
     }
 
+    /// Updates the ledger after queue `id`, which had `before` packets, may have changed.
+    pub(super) fn queue_has_changed(&mut self, id: ContenderId, before: usize) {
+        let transmitter = &self.transmitters[id as usize];
+        let after = transmitter.queue.len();
+        self.ledger.queue_changed(self.now, transmitter, &mut self.nodes, before, after);
+    }
+
     /// Handles packets that queue `id` has dropped when it was asked for the next one; it had
     /// `before` packets.
     #[cold]
@@ -98,7 +105,7 @@ impl World<'_> {
             self.lose(&packet, place);
             if let Place::Queue(id) = place {
                 // It counts if it arrived in the measured time.
-                let counts = packet.arrived >= self.measures.began;
+                let counts = packet.arrived >= self.ledger.began;
                 self.transmitters[id as usize].counts.queue_drops += u64::from(counts);
                 self.wait_for_room(id, &packet);
             }
@@ -115,7 +122,7 @@ impl World<'_> {
             }
             Place::WireQueue(_) | Place::WireFilter(_) | Place::Wire(_) => false,
         };
-        self.measures.lost(place, at_access_point);
+        self.ledger.lost(place, at_access_point);
         self.record_loss(packet.flow, place);
         let is_queued = matches!(place, Place::Queue(_) | Place::Filter(_));
         if is_queued && !at_access_point {
@@ -129,7 +136,7 @@ impl World<'_> {
             return;
         }
         if packet.body.class() == TrafficClass::Udp {
-            self.measures.scopes[flow.scope as usize].latency.lost += 1;
+            self.ledger.latency(flow.scope).lost += 1;
             if let Some(speech) = &mut flow.speech {
                 speech.lost();
             }

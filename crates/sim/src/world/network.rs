@@ -12,8 +12,8 @@ use airtcp_wlan::ContenderId;
 
 use super::World;
 use super::flow::{Flow, Links};
+use super::ledger::Ledger;
 use super::lost::Place;
-use super::measure::Measures;
 use super::node::{Node, Transmitter};
 use super::record::Recorder;
 use crate::app::Actions;
@@ -37,7 +37,7 @@ pub(super) struct Queues<'w> {
     pub(super) now: Time,
     pub(super) nodes: &'w mut Vec<Node>,
     pub(super) transmitters: &'w mut Vec<Transmitter>,
-    pub(super) measures: &'w mut Measures,
+    pub(super) ledger: &'w mut Ledger,
     pub(super) ready: &'w mut Vec<ContenderId>,
     /// Packets dropped here or on a link, and not handled yet.
     pub(super) drops: &'w mut Vec<Packet>,
@@ -58,7 +58,7 @@ impl<'s> World<'s> {
             now: self.now,
             nodes: &mut self.nodes,
             transmitters: &mut self.transmitters,
-            measures: &mut self.measures,
+            ledger: &mut self.ledger,
             ready: &mut self.ready,
             drops: &mut self.drops,
         };
@@ -150,7 +150,7 @@ impl Network<'_> {
     /// Delivers payload to an application of `flow`, whose number is `id`.
     #[inline(always)]
     pub(super) fn deliver(&mut self, flow: &mut Flow<'_>, id: u32, bytes: u64) {
-        flow.measured.delivered_bytes += self.queues.measures.delivered(self.queues.now, bytes);
+        flow.measured.delivered_bytes += self.queues.ledger.delivered(self.queues.now, bytes);
         if let Some(recorder) = self.recorder {
             recorder.delivered(id, bytes);
         }
@@ -171,12 +171,12 @@ impl Queues<'_> {
             return self.again().enqueue_by_discipline(id, copy());
         }
         if transmitter.at_access_point {
-            self.measures.ap_queue.increment(self.now);
+            self.ledger.ap_queue_grows(self.now);
         }
         if before == 0 {
             self.ready.push(id);
             let node = &mut self.nodes[transmitter.node as usize];
-            self.measures.backlog_changed(self.now, node, true);
+            self.ledger.backlog_changed(self.now, node, true);
         }
         None
     }
@@ -184,8 +184,8 @@ impl Queues<'_> {
     /// Reborrows its parts.
     #[inline(always)]
     fn again(&mut self) -> Queues<'_> {
-        let Queues { now, nodes, transmitters, measures, ready, drops } = self;
-        Queues { now: *now, nodes, transmitters, measures, ready, drops }
+        let Queues { now, nodes, transmitters, ledger, ready, drops } = self;
+        Queues { now: *now, nodes, transmitters, ledger, ready, drops }
     }
 
     /// Handles [`Self::enqueue`] for a queue discipline.
@@ -201,7 +201,7 @@ impl Queues<'_> {
         if is_first && after > 0 {
             self.ready.push(id);
         }
-        self.measures.queue_changed(self.now, transmitter, self.nodes, before, after);
+        self.ledger.queue_changed(self.now, transmitter, self.nodes, before, after);
         (!self.drops.is_empty()).then_some(Place::Queue(id))
     }
 }

@@ -10,7 +10,7 @@ use airtcp_wlan::{
     MediumConfig, MinstrelRules, RateControlConfig, StationId,
 };
 
-use super::measure::QueueCounts;
+use super::ledger::QueueCounts;
 use super::media::Media;
 use crate::packet::{Body, TrafficClass};
 use crate::scenario::{RadioLink, Scenario, StationGroup};

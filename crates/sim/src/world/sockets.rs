@@ -8,12 +8,11 @@ mod tests;
 
 use airtcp_kernel::Time;
 
+use super::foreign::LiveFlow;
 use super::{Event, World};
 use crate::app::{Action, AppEvent, Service};
 use crate::connection::{Connection, Side};
 use crate::control::RunError;
-use crate::live::LiveFlow;
-use crate::outcome::Transfer;
 use crate::scenario::Direction;
 
 /// Transfers in progress at which a flow overloads the network, if its transfers begin
@@ -115,31 +114,29 @@ impl World<'_> {
                 }
                 Action::Saturate { side, bytes } => self.saturate(flow, side, bytes),
                 Action::Began { unbidden } => {
-                    if unbidden && self.measures.active.value() >= MOST_TRANSFERS {
+                    if unbidden && self.ledger.active_transfers() >= MOST_TRANSFERS {
                         self.overloaded(flow);
                         break;
                     }
                     let began = &mut self.flows[flow as usize];
                     began.begin_transfer(self.now);
-                    self.measures.transfer_started(self.now, began.scope, began.entry);
+                    self.ledger.transfer_started(self.now, began);
                     self.record_start(flow);
                 }
                 Action::Received { began, bytes } => self.transfer_received(flow, began, bytes),
                 Action::Asked => {
                     let asking = &mut self.flows[flow as usize];
                     asking.page_asked = Some(self.now);
-                    self.measures.ledger.page_asked(self.now, asking.entry);
+                    self.ledger.page_asked(self.now, asking.entry);
                 }
                 Action::Loaded { began } => {
                     let asking = &mut self.flows[flow as usize];
+                    self.ledger.page_loaded(self.now, began, asking);
                     asking.page_asked = None;
-                    let (scope, entry) = (asking.scope, asking.entry);
-                    self.measures.ledger.page_loaded(self.now, entry);
-                    self.measures.page_loaded(self.now, began, scope);
                 }
                 Action::Acknowledged { began } => {
                     let scope = self.flows[flow as usize].scope;
-                    self.measures.transfer_acknowledged(self.now, began, scope);
+                    self.ledger.transfer_acknowledged(self.now, began, scope);
                 }
             }
         }
@@ -184,7 +181,7 @@ impl World<'_> {
         flow.places.resize(known, u32::MAX);
         flow.places[tag as usize] = id;
         self.record_connection(id);
-        self.capture_connection(id, service);
+        self.show(move |capture, _| capture.connection(id, flow_id, service));
         if let Some(opener) = opener {
             self.drain(id, opener);
         }
@@ -228,14 +225,7 @@ impl World<'_> {
         self.record_end(flow_id);
         let flow = &mut self.flows[flow_id as usize];
         flow.end_transfer(began);
-        if self.measures.transfer_received(self.now, began, flow.scope, flow.entry) {
-            let measured = &mut flow.measured;
-            measured.transfers += 1;
-            measured.transfer_time_sum_s += (self.now - began).as_secs_f64();
-            if let Some(transfers) = &mut self.measures.transfers {
-                transfers.push(Transfer { flow: flow_id, began, bytes });
-            }
-        }
+        self.ledger.transfer_received(self.now, (flow_id, flow), began, bytes);
     }
 
     /// Closes a connection on which nothing more can happen.

@@ -69,10 +69,10 @@ impl World<'_> {
         // By far the most frequent case, with separate code for the access point and for stations.
         let (node, at_access_point) = (transmitter.node, transmitter.at_access_point);
         if before == 1 {
-            self.measures.backlog_changed(self.now, &mut self.nodes[node as usize], false);
+            self.ledger.backlog_changed(self.now, &mut self.nodes[node as usize], false);
         }
         if at_access_point {
-            self.measures.ap_queue.decrement(self.now);
+            self.ledger.ap_queue_shrinks(self.now);
             self.access_point_succeeded(packet);
         } else {
             self.leave_station(packet);
@@ -94,9 +94,9 @@ impl World<'_> {
     /// Records that a packet of an access point's queue was acknowledged.
     #[inline(always)]
     fn access_point_succeeded(&mut self, packet: &Packet) {
-        self.measures.ap_success();
+        self.ledger.ap_success();
         let delay = self.now - packet.arrived;
-        self.measures.scopes[packet.body.scope as usize].latency.ap_queue.add(delay);
+        self.ledger.latency(packet.body.scope).ap_queue.add(delay);
     }
 
     /// Fills the place of `packet` in queue `id`, which had `before` packets, with one of a waiting
@@ -113,7 +113,7 @@ impl World<'_> {
             transmitter = &self.transmitters[id as usize];
         }
         let after = transmitter.queue.len();
-        self.measures.queue_changed(self.now, transmitter, &mut self.nodes, before, after);
+        self.ledger.queue_changed(self.now, transmitter, &mut self.nodes, before, after);
         let has_next = transmitter.queue.has_next();
         if !transmitter.at_access_point {
             self.leave_station(packet);

@@ -53,7 +53,7 @@ impl World<'_> {
                 return;
             };
             network.deliver(flow, packet.flow, u64::from(packet.body.payload_bytes()));
-            let latency = &mut network.queues.measures.scopes[flow.scope as usize].latency;
+            let latency = network.queues.ledger.latency(flow.scope);
             latency.datagram(sent, network.queues.now, &mut flow.jitter);
             if let Some(speech) = &mut flow.speech {
                 speech.received(network.queues.now - sent);
@@ -62,8 +62,7 @@ impl World<'_> {
         };
         let connection = &mut connections[id as usize];
         let config = flow.end(side);
-        let (now, latency) =
-            (network.queues.now, &mut network.queues.measures.scopes[flow.scope as usize].latency);
+        let (now, latency) = (network.queues.now, network.queues.ledger.latency(flow.scope));
         let round_trip = |trip, sent| latency.round_trip(trip, sent, now);
         let came = connection.arrive::<STAMPED>(side, config, now, segment, round_trip);
         if came > 0 {

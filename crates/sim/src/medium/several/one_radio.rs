@@ -11,9 +11,9 @@ use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{ACCESS_POINT, Cell, ContenderId, Emlsr, StationId};
 
 use super::Several;
+use crate::medium::Host;
 use crate::medium::numbers::Renumbered;
 use crate::packet::Packet;
-use crate::world::{Over, World};
 
 /// The radios of stations that have one radio for several links.
 #[derive(Debug)]
@@ -113,33 +113,33 @@ impl OneRadio {
 
 impl Several {
     /// Lets a station listen again that is due at `now`. Returns false if none is.
-    pub(super) fn station_returns(&mut self, now: Time, world: &mut World<'_>) -> bool {
+    pub(super) fn station_returns(&mut self, now: Time, host: &mut impl Host) -> bool {
         let Some(one_radio) = self.one_radio.as_mut().filter(|one| one.next_return() <= now) else {
             return false;
         };
         if let Some((_, station)) = one_radio.returns.pop_first() {
-            self.come_back(station, now, world);
+            self.come_back(station, now, host);
         }
         true
     }
 
     /// Follows the radios after an event on `link`.
-    pub(super) fn follow_radios(&mut self, link: usize, now: Time, world: &mut World<'_>) {
+    pub(super) fn follow_radios(&mut self, link: usize, now: Time, host: &mut impl Host) {
         let Some(one_radio) = &mut self.one_radio else { return };
         let (begun, ended) = one_radio.changes(link, self.parts[link].link().engaged());
         for station in begun {
             let links = self.one_radio().radio(station).links.clone();
             for other in links.into_iter().filter(|&other| other != link) {
-                self.depart(other, station, now, world);
+                self.depart(other, station, now, host);
             }
         }
         for (station, knew) in ended {
             let switch = self.one_radio().radio(station).switch;
             if knew && switch > Duration::ZERO {
-                self.depart(link, station, now, world);
+                self.depart(link, station, now, host);
                 self.one_radio().returns.insert((now + switch, station));
             } else {
-                self.come_back(station, now, world);
+                self.come_back(station, now, host);
             }
         }
     }
@@ -149,24 +149,24 @@ impl Several {
     }
 
     /// Stops frames from and to `station` on `link`.
-    fn depart(&mut self, link: usize, station: StationId, now: Time, world: &mut World<'_>) {
+    fn depart(&mut self, link: usize, station: StationId, now: Time, host: &mut impl Host) {
         self.lend_to(link);
         let of_access_point = self.one_radio().of_access_point.clone();
         let queues = self.one_radio().radio(station).queues.clone();
         let cell = self.parts[link].link_mut();
         let left = cell.depart((station, &queues), &of_access_point, now);
         self.one_radio().radio(station).away.push((link, left));
-        self.reconsider(link, &of_access_point, (now, false), world);
+        self.reconsider(link, &of_access_point, (now, false), host);
     }
 
     /// Continues with `station` on all links on which it did not listen.
-    fn come_back(&mut self, station: StationId, now: Time, world: &mut World<'_>) {
+    fn come_back(&mut self, station: StationId, now: Time, host: &mut impl Host) {
         let of_access_point = self.one_radio().of_access_point.clone();
         let radio = self.one_radio().radio(station);
         let (queues, away) = (radio.queues.clone(), std::mem::take(&mut radio.away));
         for (link, left) in away {
             self.lend_to(link);
-            let supply = &mut Over::<false>(world);
+            let supply = &mut host.cell();
             let mut supply =
                 Renumbered { supply, numbers: &self.numbers[link], places: &self.places };
             let cell = self.parts[link].link_mut();

@@ -3,41 +3,40 @@
 use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{CfFrame, PcfConfig};
 
-use super::super::World;
-use super::TIME_UNIT_NS;
+use super::super::parts::Entities;
 use super::on_air::{Pending, User};
+use super::{Capture, TIME_UNIT_NS};
 use crate::packet::Packet;
 use crate::pcap::frame::{Cf, CfParameters};
 
-impl World<'_> {
+impl Capture {
     /// Captures a frame that begins at `start`. A frame with data is written when it is known
     /// whether it was received.
-    pub(in crate::world) fn capture_contention_free(
+    pub(in crate::world) fn contention_free(
         &mut self,
+        all: Entities<'_>,
         start: Time,
         frame: &CfFrame<'_, Packet>,
     ) {
-        let Some(mut capture) = self.watchers.capture.take() else { return };
-        capture.settle(|_| true);
+        self.settle(|_| true);
         let CfFrame { by, receiver, psdu, acknowledges, polls, ends, class, .. } = *frame;
         let cf = Cf { acknowledges, polls };
-        let node = self.transmitters[by as usize].node;
-        let [sender, far] = self.addresses_on_air(by, receiver);
-        let (rate, _) = self.scenario.rates_of(class);
+        let node = all.sender(by);
+        let [sender, far] = all.addresses_on_air(by, receiver);
+        let (rate, _) = all.scenario.rates_of(class);
         if ends.is_some() {
-            capture.frame.cf_end(sender, acknowledges);
-            capture.write(node, start, self.cf_end_rate(), true);
+            self.frame.cf_end(sender, acknowledges);
+            self.write(node, start, all.cf_end_rate(), true);
         } else if let Some(psdu) = psdu {
-            let frames = self.data_frames(&mut capture, by, psdu, rate, 0, Some(cf));
+            let frames = self.data_frames(all, by, psdu, rate, 0, Some(cf));
             let (trigger, users) = (None, vec![User::only(receiver, frames, None, false)]);
-            capture.on_air.pending = Some(Pending { by, sender: node, start, trigger, users });
+            self.on_air().pending = Some(Pending { by, sender: node, start, trigger, users });
         } else {
-            let is_uplink = self.nodes[receiver as usize].is_access_point();
+            let is_uplink = all.nodes[receiver as usize].is_access_point();
             let (station, bssid) = if is_uplink { (sender, far) } else { (far, sender) };
-            capture.frame.without_data(!is_uplink, station, bssid, cf);
-            capture.write(node, start, rate, true);
+            self.frame.without_data(!is_uplink, station, bssid, cf);
+            self.write(node, start, rate, true);
         }
-        self.watchers.capture = Some(capture);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The frames of a field in a capture. Each frame goes to the interface of its sender, and to those
+//! The frames of a field in a self. Each frame goes to the interface of its sender, and to those
 //! of the nodes that detected its preamble and received it to its end. At these nodes its FCS is
 //! wrong if interference was too strong.
 //!
@@ -12,8 +12,7 @@ use airtcp_wlan::{
     ContenderId, FrameTimes, Frames, HeardBy, HeardFrame, HeardKind, Rate, StationId,
 };
 
-use super::super::World;
-use super::agreements::BlockAck;
+use super::super::parts::Entities;
 use super::{Capture, micros_up, wrapped};
 use crate::packet::Packet;
 use crate::pcap::frame::{Address, Frame};
@@ -52,21 +51,22 @@ struct Sent {
     clear: Option<Vec<bool>>,
 }
 
-impl World<'_> {
+impl Capture {
     /// Records an exchange of `by` that begins.
     pub(super) fn note_exchange(
         &mut self,
+        all: Entities<'_>,
         by: ContenderId,
         (times, class): (&FrameTimes, u32),
         psdu: Frames<'_, Packet>,
     ) {
-        let (data_rate, control_rate) = self.scenario.rates_of(class);
-        let protection_rate = self.protection_rate(data_rate, control_rate);
-        let [rts, cts, data, ack] = times.intervals(self.phy);
+        let (data_rate, control_rate) = all.scenario.rates_of(class);
+        let protection_rate = all.protection_rate(data_rate, control_rate);
+        let [rts, cts, data, ack] = times.intervals(all.phy);
         let left = |end: Duration| micros_up(ack.1 - end);
         let under_way = UnderWay {
             receiver: psdu.first().payload.to,
-            addresses: self.addresses_on_air(by, psdu.first().payload.to),
+            addresses: all.addresses_on_air(by, psdu.first().payload.to),
             data_rate,
             protection_rate,
             control_rate,
@@ -81,15 +81,16 @@ impl World<'_> {
     /// Records that `by` requests a Block ACK of `receiver` from `window_start` on.
     pub(super) fn note_request(
         &mut self,
+        all: Entities<'_>,
         by: ContenderId,
         (times, control_rate): (&FrameTimes, Rate),
         receiver: StationId,
         window_start: u64,
     ) {
-        let [_, _, request, answer] = times.intervals(self.phy);
+        let [_, _, request, answer] = times.intervals(all.phy);
         let under_way = UnderWay {
             receiver,
-            addresses: self.addresses_on_air(by, receiver),
+            addresses: all.addresses_on_air(by, receiver),
             data_rate: control_rate,
             protection_rate: control_rate,
             control_rate,
@@ -102,63 +103,57 @@ impl World<'_> {
     }
 
     fn begin_under_way(&mut self, by: ContenderId, under_way: UnderWay) {
-        if let Some(capture) = &mut self.watchers.capture {
-            capture.settle_sent(by, |_, _| false);
-            capture.under_way.insert(by, under_way);
-        }
+        self.unanswered(by);
+        self.under_way.insert(by, under_way);
     }
 
     /// Captures that `by` got no response.
-    pub(in crate::world) fn capture_unanswered(&mut self, by: ContenderId) {
-        if let Some(capture) = &mut self.watchers.capture {
-            capture.settle_sent(by, |_, _| false);
-        }
+    pub(in crate::world) fn unanswered(&mut self, by: ContenderId) {
+        self.settle_sent(by, |_, _| false);
     }
 
     /// Captures a frame of a field at the nodes that received it.
     #[cold]
-    pub(in crate::world) fn capture_heard(&mut self, heard: &HeardFrame<'_, Packet>) {
-        let Some(mut capture) = self.watchers.capture.take() else { return };
-        if let Some(under_way) = capture.under_way.remove(&heard.by) {
-            let under_way = self.write_heard(&mut capture, under_way, heard);
+    pub(in crate::world) fn heard(&mut self, all: Entities<'_>, heard: &HeardFrame<'_, Packet>) {
+        if let Some(under_way) = self.under_way.remove(&heard.by) {
+            let under_way = self.write_heard(all, under_way, heard);
             // The next step may need it.
-            capture.under_way.insert(heard.by, under_way);
+            self.under_way.insert(heard.by, under_way);
         }
-        self.watchers.capture = Some(capture);
     }
 
     fn write_heard(
-        &self,
-        capture: &mut Capture,
+        &mut self,
+        all: Entities<'_>,
         mut under_way: UnderWay,
         heard: &HeardFrame<'_, Packet>,
     ) -> UnderWay {
         let UnderWay { addresses: [sender, receiver], durations: [rts, cts, last], .. } = under_way;
         match heard.kind {
             HeardKind::Rts => {
-                capture.frame.rts(rts, receiver, sender);
-                capture.write_control(heard, under_way.protection_rate);
+                self.frame.rts(rts, receiver, sender);
+                self.write_control(heard, under_way.protection_rate);
             }
             HeardKind::Cts => {
                 // Addressed to the sender of the RTS or, without an RTS, to the sender itself.
-                capture.frame.cts(cts, sender);
-                capture.write_control(heard, under_way.protection_rate);
+                self.frame.cts(cts, sender);
+                self.write_control(heard, under_way.protection_rate);
             }
             HeardKind::Data => match (under_way.asks_from, heard.psdu) {
                 (Some(window_start), _) => {
                     let tid = self.tid(heard.by);
                     let addresses = [receiver, sender];
-                    capture.frame.block_ack_request(last, addresses, tid, wrapped(window_start));
-                    capture.write_control(heard, under_way.control_rate);
+                    self.frame.block_ack_request(last, addresses, tid, wrapped(window_start));
+                    self.write_control(heard, under_way.control_rate);
                     let key = (heard.by, under_way.receiver);
                     if heard.ears.iter().any(|ear| ear.station == heard.to && ear.is_whole(heard)) {
-                        capture.agreements.entry(key).or_default().request(window_start);
+                        self.agreements.entry(key).or_default().request(window_start);
                     }
                 }
                 (None, Some(psdu)) => {
                     let (by, rate) = (heard.by, under_way.data_rate);
-                    let (frames, sendings) = self.data_frames(capture, by, psdu, rate, last, None);
-                    let clear = capture.write_data(heard, &frames, &sendings);
+                    let (frames, sendings) = self.data_frames(all, by, psdu, rate, last, None);
+                    let clear = self.write_data(heard, &frames, &sendings);
                     under_way.sent = Some(Sent { start: heard.start, frames, sendings, clear });
                 }
                 (None, None) => {}
@@ -172,22 +167,19 @@ impl World<'_> {
                         };
                         heard.psdu.is_none_or(has_come)
                     };
-                    capture.write_received((by, far), &sent, came);
+                    self.write_received((by, far), &sent, came);
                 }
-                let rate = match (self.aggregation_to(by, far), capture.window(by, far)) {
+                let rate = match (all.aggregation_to(by, far), self.window(by, far)) {
                     (Some(aggregation), Some(window)) if under_way.has_block_ack => {
-                        let agreement = capture.agreements.entry((by, far)).or_default();
-                        let BlockAck { start, bitmap } = agreement.block_ack(window);
-                        let (addresses, tid) = ([sender, receiver], self.tid(by));
-                        capture.frame.block_ack(addresses, tid, wrapped(start), &bitmap);
+                        self.block_ack((by, far), [sender, receiver], window);
                         aggregation.block_ack_rate
                     }
                     _ => {
-                        capture.frame.ack(sender);
+                        self.frame.ack(sender);
                         under_way.control_rate
                     }
                 };
-                capture.write_control(heard, rate);
+                self.write_control(heard, rate);
             }
         }
         under_way

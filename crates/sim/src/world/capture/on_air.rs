@@ -9,7 +9,6 @@ use airtcp_wlan::{ContenderId, Rate, StationId};
 
 use super::super::node::NodeId;
 use super::{Capture, DataFrames};
-use crate::pcap::PcapWriter;
 use crate::pcap::frame::Frame;
 use crate::pcap::radiotap::Sending;
 
@@ -82,40 +81,79 @@ impl OnAir {
 }
 
 impl Capture {
-    /// Swaps the frames on the air with those of another medium.
-    pub(in crate::world) fn swap_on_air(&mut self, other: &mut OnAir) {
-        std::mem::swap(&mut self.on_air, other);
+    /// Returns the frames on the air of the current medium.
+    pub(super) fn on_air(&mut self) -> &mut OnAir {
+        &mut self.on_air[self.part]
     }
 
-    /// Sets the link of the next frames.
-    pub(in crate::world) fn turn_to_link(&mut self, link: usize) {
-        self.pcap.turn_to_link(link);
+    /// Switches to the medium with this number.
+    pub(in crate::world) fn switch_to(&mut self, part: usize) {
+        self.part = part;
+        self.pcap.turn_to_link(part);
+    }
+
+    /// Writes the frames on the air of each medium for which `is_due` returns true.
+    pub(super) fn settle_media(&mut self, is_due: impl Fn(&OnAir) -> bool) {
+        let current = self.part;
+        for part in 0..self.on_air.len() {
+            self.switch_to(part);
+            if is_due(self.on_air()) {
+                self.settle(|_| true);
+            }
+        }
+        self.switch_to(current);
     }
 
     /// Writes its frame, sent by `from`.
     pub(super) fn write(&mut self, from: NodeId, start: Time, rate: Rate, intact: bool) {
-        let Self { pcap, around, frame, .. } = self;
-        write_around(pcap, around, from, start, &Sending::alone(rate), intact, frame);
+        self.write_own(from, start, &Sending::alone(rate), intact);
+    }
+
+    /// Writes its frame, sent by `from` as `sending` says.
+    pub(super) fn write_own(&mut self, from: NodeId, start: Time, sending: &Sending, intact: bool) {
+        let frame = std::mem::take(&mut self.frame);
+        self.write_frame(from, start, sending, intact, &frame);
+        self.frame = frame;
+    }
+
+    /// Writes a frame of `from` at the nodes that hear it, where `intact` applies; at its sender it
+    /// is always intact.
+    pub(super) fn write_frame(
+        &mut self,
+        from: NodeId,
+        start: Time,
+        sending: &Sending,
+        intact: bool,
+        frame: &Frame,
+    ) {
+        match self.around.get(from as usize) {
+            None => self.pcap.write(start, sending, intact, frame),
+            Some(nodes) => {
+                for &node in nodes {
+                    self.pcap.write_at(node, start, sending, intact || node == from, frame);
+                }
+            }
+        }
     }
 
     /// Records its frame, sent by `from`, which collides.
     pub(super) fn write_collided(&mut self, from: NodeId, start: Time, rate: Rate) {
         let frame = std::mem::take(&mut self.frame);
-        self.on_air.collided.push((from, start, Sending::alone(rate), frame));
+        self.on_air().collided.push((from, start, Sending::alone(rate), frame));
     }
 
     /// Records the frames of `sender` that collide.
     pub(super) fn collide(&mut self, sender: NodeId, start: Time, (frames, sendings): DataFrames) {
         for ((_, frame), sending) in frames.into_iter().zip(sendings) {
-            self.on_air.collided.push((sender, start, sending, frame));
+            self.on_air().collided.push((sender, start, sending, frame));
         }
     }
 
     /// Writes what was on the air before what begins at `start`. Further frames of a collision may
     /// follow.
     pub(super) fn settle_before(&mut self, start: Time, collides: bool) {
-        let is_further =
-            collides && self.on_air.collided.first().is_some_and(|&(_, begun, ..)| begun >= start);
+        let is_further = collides
+            && self.on_air().collided.first().is_some_and(|&(_, begun, ..)| begun >= start);
         if !is_further {
             self.settle(|_| true);
         }
@@ -124,7 +162,7 @@ impl Capture {
     /// Writes the frames of a collision. No other node received them, and if several cells share
     /// the medium none detected them. No sender heard another's frame.
     fn settle_collided(&mut self) {
-        let collided = std::mem::take(&mut self.on_air.collided);
+        let collided = std::mem::take(&mut self.on_air().collided);
         for (from, start, sending, frame) in &collided {
             if self.around.is_empty() {
                 self.pcap.write(*start, sending, false, frame);
@@ -143,14 +181,14 @@ impl Capture {
     /// says which frames were received.
     pub(super) fn settle(&mut self, came: impl Fn(u64) -> bool) {
         self.settle_collided();
-        let Some(sent) = self.on_air.pending.take() else { return };
+        let Some(sent) = self.on_air().pending.take() else { return };
         let Pending { by, sender, start, users, .. } = &sent;
         let mut any = sent.trigger.is_some();
         for User { receiver, frames, sendings, came: known, .. } in users {
             let window = self.window(*by, *receiver);
             for ((id, frame), sending) in frames.iter().zip(sendings) {
                 let intact = known.as_ref().map_or_else(|| came(*id), |known| known.contains(id));
-                write_around(&mut self.pcap, &self.around, *sender, *start, sending, intact, frame);
+                self.write_frame(*sender, *start, sending, intact, frame);
                 any |= intact;
                 if let (true, Some(window)) = (intact, window) {
                     self.agreements.entry((*by, *receiver)).or_default().receive(*id, window);
@@ -159,27 +197,6 @@ impl Capture {
         }
         if any {
             self.write_answers(sent);
-        }
-    }
-}
-
-/// Writes a frame of `from` at the nodes that hear it, where `intact` applies; at its sender it is
-/// always intact.
-pub(super) fn write_around(
-    pcap: &mut PcapWriter,
-    around: &[Vec<NodeId>],
-    from: NodeId,
-    start: Time,
-    sending: &Sending,
-    intact: bool,
-    frame: &Frame,
-) {
-    match around.get(from as usize) {
-        None => pcap.write(start, sending, intact, frame),
-        Some(nodes) => {
-            for &node in nodes {
-                pcap.write_at(node, start, sending, intact || node == from, frame);
-            }
         }
     }
 }

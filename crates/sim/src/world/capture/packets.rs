@@ -6,8 +6,8 @@
 
 use airtcp_tcp::{Flags, Timestamps};
 
-use super::super::World;
 use super::super::node::NodeId;
+use super::super::parts::Entities;
 use crate::app::Service;
 use crate::connection::Side;
 use crate::packet::Packet;
@@ -117,21 +117,21 @@ impl ForeignBytes {
     }
 }
 
-impl World<'_> {
+impl Names {
     /// Creates the headers of an IP packet that `side` sent.
     pub(super) fn build_packet(
         &self,
+        all: Entities<'_>,
         out: &mut Vec<u8>,
-        names: &Names,
         packet: &Packet,
         side: Side,
         id: u16,
     ) {
-        let flow = self.flow_of(packet);
+        let flow = all.flow_of(packet);
         let payload = packet.body.payload_bytes() as usize;
         let numbers = match packet.body.connection() {
             None => Numbers { client_port: DATAGRAM_PORT, server_port: DATAGRAM_PORT, isn: [0; 2] },
-            Some(id) => names.connections[id as usize],
+            Some(id) => self.connections[id as usize],
         };
         let station = (ip_of(flow.entry, flow.station, Side::Station), numbers.client_port);
         let server = (ip_of(flow.entry, flow.station, Side::Server), numbers.server_port);
@@ -151,7 +151,7 @@ impl World<'_> {
             Side::Station => (numbers.isn[0], numbers.isn[1]),
             Side::Server => (numbers.isn[1], numbers.isn[0]),
         };
-        let timestamps = self.connections[place as usize].timestamps(segment);
+        let timestamps = all.connections[place as usize].timestamps(segment);
         let told = 320 + if timestamps.is_some() { 8 * TIMESTAMPS_BYTES } else { 0 };
         let header_bits = u64::from(config.packets.header_bits);
         let filling = (header_bits.saturating_sub(told) / 8) as usize;
@@ -164,7 +164,7 @@ impl World<'_> {
         if syn {
             syn_options(&mut option_bytes, config.mss_option(), config.has_sack(), shift, filling);
         } else {
-            let blocks = self.connections[place as usize].sack_blocks(segment);
+            let blocks = all.connections[place as usize].sack_blocks(segment);
             let blocks = blocks.iter().map(|block| on_wire(theirs, block));
             options(&mut option_bytes, blocks, filling);
         }

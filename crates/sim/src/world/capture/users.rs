@@ -8,76 +8,75 @@ use airtcp_wlan::{
     Trigger, UserPsdu,
 };
 
-use super::super::World;
-use super::agreements::BlockAck;
-use super::on_air::{Pending, User, write_around};
+use super::super::parts::Entities;
+use super::on_air::{Pending, User};
 use super::{Capture, address_of, micros_up, wrapped};
 use crate::packet::Packet;
 use crate::pcap::frame::{Asks, Frame, UserInfo};
 use crate::pcap::radiotap::{Sending, Subframe, Unit};
 
-impl World<'_> {
+impl Capture {
     /// Captures the PPDU of `by` to several users, which begins at `start`. Of one that collides, a
     /// trigger may follow.
     #[cold]
-    pub(in crate::world) fn capture_users(
+    pub(in crate::world) fn users(
         &mut self,
+        all: Entities<'_>,
         by: ContenderId,
         start: Time,
         times: &FrameTimes,
         users: &[UserPsdu<'_, Packet>],
         collides: bool,
     ) {
-        let (data, total) = (times.data, times.total - self.phy.propagation_delay);
-        let Some(mut capture) = self.watchers.capture.take() else { return };
-        capture.settle_before(start, collides);
-        let sender = self.transmitters[by as usize].node;
+        let (data, total) = (times.data, times.total - all.phy.propagation_delay);
+        self.settle_before(start, collides);
+        let sender = all.sender(by);
         let duration = micros_up(total - data);
-        let mut sent = self.what_follows(by, start, (data, total), users);
+        let mut sent = self.what_follows(all, by, start, (data, total), users);
         for (user, psdu) in sent.users.iter_mut().zip(users) {
-            let (rate, _) = self.scenario.rates_of(psdu.class);
+            let (rate, _) = all.scenario.rates_of(psdu.class);
             let (frames, mut sendings) =
-                self.data_frames(&mut capture, by, psdu.frames, rate, duration, None);
+                self.data_frames(all, by, psdu.frames, rate, duration, None);
             let unit = psdu.unit.map(|unit| Unit::of_several(unit, user.receiver as u16));
             sendings.iter_mut().for_each(|sending| sending.unit = unit);
             if collides {
-                capture.collide(sender, start, (frames, sendings));
+                self.collide(sender, start, (frames, sendings));
             } else {
                 (user.frames, user.sendings) = (frames, sendings);
             }
         }
         for user in &mut sent.users {
-            capture.ampdus += 1;
+            self.ampdus += 1;
             if let Some((_, Sending { subframe: Some(subframe), .. })) = &mut user.answer {
-                subframe.reference = capture.ampdus;
+                subframe.reference = self.ampdus;
             }
         }
         if !collides {
-            capture.on_air.pending = Some(sent);
+            self.on_air().pending = Some(sent);
         } else if sent.trigger.is_some() {
-            capture.on_air.triggered = Some(sent);
+            self.on_air().triggered = Some(sent);
         }
-        self.watchers.capture = Some(capture);
     }
 
     /// Returns the users of a PPDU without their frames, and what follows it.
     fn what_follows(
         &self,
+        all: Entities<'_>,
         by: ContenderId,
         start: Time,
         (data, total): (Duration, Duration),
         psdus: &[UserPsdu<'_, Packet>],
     ) -> Pending {
-        let ofdma = self.scenario.mac.ofdma.as_ref().expect("it sends to several users");
-        let hop = self.phy.sifs + self.phy.propagation_delay;
-        let sender = self.transmitters[by as usize].node;
+        let ofdma = all.scenario.mac.ofdma.as_ref().expect("it sends to several users");
+        let hop = all.phy.sifs + all.phy.propagation_delay;
+        let sender = all.sender(by);
         let by_trigger = ofdma.acknowledgment == OfdmaAcknowledgment::MuBar;
         let (mut users, mut infos) = (Vec::new(), Vec::new());
         let (mut at, mut control, mut width) = (data + hop, None::<Rate>, 20);
         for (place, psdu) in psdus.iter().enumerate() {
             let receiver = psdu.frames.receiver();
-            let (rate, control_rate) = self.scenario.rates_of(psdu.class);
-            let aggregation = self.aggregation_to(by, receiver).expect("users have Block ACKs");
+            let (rate, control_rate) = all.scenario.rates_of(psdu.class);
+            let aggregation = all.aggregation_to(by, receiver).expect("users have Block ACKs");
             let window_start = psdu.frames.first().id;
             let (Modulation::High(high), Some(unit)) = (rate.modulation, psdu.unit) else {
                 unreachable!("a user has a resource unit")
@@ -92,7 +91,7 @@ impl World<'_> {
                 let info = UserInfo {
                     station_id: receiver as u16,
                     unit: allocation(unit),
-                    ldpc: self.has_ldpc(by, receiver),
+                    ldpc: all.has_ldpc(by, receiver),
                     mcs: response.mcs,
                     streams: 1,
                     asks: Asks::BlockAck(self.tid(by), wrapped(window_start)),
@@ -112,7 +111,7 @@ impl World<'_> {
                 if place > 0 {
                     let left = |end: Duration| micros_up(total - end);
                     let airtime =
-                        self.phy.ppdu_time(aggregation.block_ack_request_bits, control_rate);
+                        all.phy.ppdu_time(aggregation.block_ack_request_bits, control_rate);
                     request = Some((start + at, control_rate, left(at + airtime)));
                     at += airtime + hop;
                 }
@@ -129,19 +128,19 @@ impl World<'_> {
                 has_block_ack: true,
             });
             if !by_trigger {
-                at += self.phy.ppdu_time(aggregation.block_ack_bits, aggregation.block_ack_rate)
-                    + hop;
+                at +=
+                    all.phy.ppdu_time(aggregation.block_ack_bits, aggregation.block_ack_rate) + hop;
             }
         }
         let trigger = control.filter(|_| by_trigger).map(|rate| {
             let mut frame = Frame::default();
             let bits = Trigger::MuBar.bits(infos.len() as u64);
-            let airtime = self.phy.ppdu_time(bits, rate);
+            let airtime = all.phy.ppdu_time(bits, rate);
             let response = (at + airtime + hop, total);
             let answers = users.iter_mut().flat_map(|user| &mut user.answer);
             answers.for_each(|answer| answer.0 = start + response.0);
             let (left, response) =
-                (total - at - airtime, self.without_extension(total - response.0));
+                (total - at - airtime, all.without_extension(total - response.0));
             frame.trigger(micros_up(left), address_of(sender), (width, response), &infos);
             (start + at, rate, frame)
         });
@@ -167,11 +166,11 @@ pub(super) fn allocation(unit: ResourceUnit) -> u8 {
 impl Capture {
     /// Records what has come of the PSDU to `receiver`. Writes the PPDU when all is known.
     pub(super) fn came_to(&mut self, receiver: StationId, came: Vec<u64>) {
-        let mut users = self.on_air.pending.iter_mut().flat_map(|sent| &mut sent.users);
+        let mut users = self.on_air().pending.iter_mut().flat_map(|sent| &mut sent.users);
         if let Some(user) = users.find(|user| user.receiver == receiver) {
             user.came = Some(came);
         }
-        let mut users = self.on_air.pending.iter().flat_map(|sent| &sent.users);
+        let mut users = self.on_air().pending.iter().flat_map(|sent| &sent.users);
         if users.all(|user| user.came.is_some()) {
             self.settle(|_| true);
         }
@@ -194,17 +193,14 @@ impl Capture {
                 self.write(sender, at, rate, true);
             }
             if let (true, Some(window)) = (has_block_ack, self.window(by, receiver)) {
-                let agreement = self.agreements.entry((by, receiver)).or_default();
                 if is_triggered || request.is_some() {
-                    agreement.request(window_start);
+                    self.agreements.entry((by, receiver)).or_default().request(window_start);
                 }
-                let BlockAck { start: first, bitmap } = agreement.block_ack(window);
-                self.frame.block_ack([to, from], tid, wrapped(first), &bitmap);
+                self.block_ack((by, receiver), [to, from], window);
             } else {
                 self.frame.ack(to);
             }
-            let Self { pcap, around, frame, .. } = self;
-            write_around(pcap, around, receiver, start, &sending, true, frame);
+            self.write_own(receiver, start, &sending, true);
         }
     }
 
@@ -212,7 +208,7 @@ impl Capture {
     /// and the responses. Returns false if none was due then.
     pub(super) fn trigger_after_collision(&mut self, start: Time) -> bool {
         let due = |sent: &Pending| sent.trigger.as_ref().is_some_and(|&(at, ..)| at == start);
-        let Some(sent) = self.on_air.triggered.take().filter(due) else { return false };
+        let Some(sent) = self.on_air().triggered.take().filter(due) else { return false };
         self.settle(|_| true);
         self.write_answers(sent);
         true

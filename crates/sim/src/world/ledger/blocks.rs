@@ -5,9 +5,8 @@
 
 use airtcp_kernel::{Duration, Time};
 
-use super::World;
-use super::flow::Flow;
-use crate::medium::Medium;
+use super::super::flow::Flow;
+use super::{Entities, Ledger};
 use crate::outcome::{Books, CarriedOver, DelayBin, PageBooks, Sums, UnderWay};
 use crate::statistics::Level;
 
@@ -16,7 +15,7 @@ pub(crate) const BLOCKS: u64 = 20;
 
 /// The sums of all traffic entries.
 #[derive(Debug, Default)]
-pub(super) struct Ledger {
+pub(super) struct Blocks {
     /// The number of transfers in progress, by traffic entry.
     active: Vec<Level>,
     /// The pages, by traffic entry.
@@ -67,7 +66,7 @@ impl Pages {
     }
 }
 
-impl Ledger {
+impl Blocks {
     pub(super) fn new(entries: usize) -> Self {
         let active = (0..entries).map(|_| Level::default()).collect();
         let pages = (0..entries).map(|_| Pages::default()).collect();
@@ -113,47 +112,23 @@ impl Ledger {
     }
 }
 
-impl Flow<'_> {
-    /// Records the start of a transfer.
-    pub(super) fn begin_transfer(&mut self, now: Time) {
-        self.under_way.push(now);
-        self.measured.begun += 1;
-    }
-
-    /// Removes the transfer that began at `began`, if it was recorded.
-    pub(super) fn end_transfer(&mut self, began: Time) {
-        if let Some(place) = self.under_way.iter().position(|&one| one == began) {
-            self.under_way.swap_remove(place);
-        }
-    }
-}
-
-impl World<'_> {
-    /// Closes a block, which ends at `now`.
-    pub(crate) fn close_block(&mut self, now: Time, medium: &mut Medium) {
-        self.add_block(now);
-        let entries = self.scenario.flows.len();
-        if self.measures.ledger.rows.len() * 2 == entries * BLOCKS as usize {
-            self.note_halfway(medium);
-        }
-    }
-
-    fn add_block(&mut self, now: Time) {
-        let began = self.measures.began;
-        let ledger = &mut self.measures.ledger;
-        let first = ledger.rows.len();
-        let measured = now - began;
+impl Ledger {
+    /// Closes a block, which ends at `now`. Returns whether it is the last one of the first half.
+    pub(in crate::world) fn close_block(&mut self, now: Time, flows: &[Flow<'_>]) -> bool {
+        let measured = now - self.began;
+        let blocks = &mut self.blocks;
+        let first = blocks.rows.len();
         let integral_s = |level: &Level| level.average(now, measured) * measured.as_secs_f64();
-        let entries = ledger.active.iter().zip(&ledger.pages);
-        ledger.rows.extend(entries.map(|(active, pages)| Sums {
+        let entries = blocks.active.iter().zip(&blocks.pages);
+        blocks.rows.extend(entries.map(|(active, pages)| Sums {
             active_s: integral_s(active),
             loaded: pages.loaded as f64,
             loading_s: integral_s(&pages.loading),
             pageless_s: pages.without(now).as_secs_f64(),
             ..Sums::default()
         }));
-        for flow in &self.flows {
-            let (sums, drawn) = (&mut ledger.rows[first + flow.entry], flow.draws.drawn);
+        for flow in flows {
+            let (sums, drawn) = (&mut blocks.rows[first + flow.entry], flow.draws.drawn);
             sums.units += drawn.units as f64;
             sums.unit_bytes += drawn.bytes;
             sums.pauses += drawn.pauses as f64;
@@ -163,27 +138,25 @@ impl World<'_> {
             sums.ended_s += flow.measured.transfer_time_sum_s;
             sums.delivered_bytes += flow.measured.delivered_bytes as f64;
         }
+        blocks.rows.len() * 2 == blocks.active.len() * BLOCKS as usize
     }
 
     /// Returns the sums and lists at the end of the measured time.
-    pub(super) fn take_books(&mut self) -> Books {
-        let now = self.now;
+    pub(super) fn take_books(&mut self, all: Entities<'_>) -> Books {
+        let now = all.now;
         let since = |flow: &Flow, began: Time| UnderWay {
             entry: flow.entry as u32,
             age_s: (now - began).as_secs_f64(),
         };
-        let under_way = self
-            .flows
-            .iter()
-            .flat_map(|flow| flow.under_way.iter().map(move |&began| since(flow, began)));
-        let loading =
-            self.flows.iter().filter_map(|flow| flow.page_asked.map(|asked| since(flow, asked)));
+        let of_flow = |flow| move |&began: &Time| since(flow, began);
+        let under_way = all.flows.iter().flat_map(|flow| flow.under_way.iter().map(of_flow(flow)));
+        let loading = all.flows.iter().flat_map(|flow| flow.page_asked.iter().map(of_flow(flow)));
         let (under_way, loading) = (under_way.collect(), loading.collect());
-        let pages = std::mem::take(&mut self.measures.page_times_s);
+        let pages = std::mem::take(&mut self.page_times_s);
         let (scopes, times_s) = pages.into_iter().unzip();
-        let carried_over = std::mem::take(&mut self.measures.ledger.pages_carried_over);
+        let carried_over = std::mem::take(&mut self.blocks.pages_carried_over);
         let mut delays = Vec::new();
-        for (scope, of) in (0..).zip(&self.measures.scopes) {
+        for (scope, of) in (0..).zip(&self.scopes) {
             for (kind, seen) in (0..).zip(of.latency.kinds()) {
                 delays.extend(seen.bins().map(|(bin, count)| DelayBin { scope, kind, bin, count }));
             }
@@ -192,10 +165,10 @@ impl World<'_> {
             delays,
             under_way,
             pages: PageBooks { times_s, scopes, carried_over, under_way: loading },
-            entries: self.scenario.flows.len() as u32,
-            rows: std::mem::take(&mut self.measures.ledger.rows),
-            carried_over: std::mem::take(&mut self.measures.ledger.carried_over),
-            scopes: std::mem::take(&mut self.measures.transfer_scopes),
+            entries: self.blocks.active.len() as u32,
+            rows: std::mem::take(&mut self.blocks.rows),
+            carried_over: std::mem::take(&mut self.blocks.carried_over),
+            scopes: std::mem::take(&mut self.transfer_scopes),
         }
     }
 }

@@ -1,22 +1,41 @@
-//! Measurements of a run that belong to no single flow or node, and how much of what began before
-//! the measured time counts. Definitions of metrics are in [`metrics`](super::metrics).
+//! What a run counts, and the records computed from it. The world reports what happens, and asks
+//! for the records at the end; the ledger reads the world's [`Entities`] and changes none of them.
+//!
+//! This file has measurements that belong to no single flow or node, and how much of what began
+//! before the measured time counts. Airtime is in [`accounts`], sums for estimators in [`blocks`],
+//! delays in [`latency`], PPDUs in [`ppdus`]. At the end [`figures`] and [`groups`] compute the
+//! [`metrics`].
+
+mod accounts;
+mod blocks;
+mod figures;
+mod groups;
+mod latency;
+mod metrics;
+mod ppdus;
 
 use std::ops::AddAssign;
 
 use airtcp_kernel::{Duration, Time, counters};
-use airtcp_wlan::{CellCounters, ContenderId, MacCounters};
+use airtcp_wlan::{CellCounters, MacCounters};
 
-use super::World;
-use super::books::Ledger;
-use super::groups::{Scope, scopes};
+use super::flow::Flow;
 use super::lost::{LossCounts, Place};
 use super::node::{Node, Transmitter};
-use super::ppdus::Ppdus;
-use crate::app::Drawn;
+use super::parts::{Entities, Parts};
+use crate::airtime::{AirtimeAccount, Colliding};
 use crate::medium::Medium;
 use crate::outcome::{Halfway, Transfer};
 use crate::scenario::Scenario;
 use crate::statistics::{Histogram, Level, Series};
+use accounts::{Aside, FieldBooks};
+pub(crate) use blocks::BLOCKS;
+use blocks::Blocks;
+pub(super) use groups::scope;
+use groups::{Scope, scopes};
+use latency::Latency;
+pub(super) use latency::{Jitter, Speech};
+use ppdus::Ppdus;
 
 /// Intervals of the goodput series.
 const SERIES_BINS: usize = 100;
@@ -30,51 +49,59 @@ counters! {
     }
 }
 
-/// Measurements that belong to no single flow or node.
+/// Everything that a run counts outside of flows, connections and queues.
 #[derive(Debug, Default)]
-pub(super) struct Measures {
+pub(super) struct Ledger {
     measuring: bool,
     /// When measuring began.
     pub(super) began: Time,
-    pub(super) payload: PayloadFrom,
+    /// The airtime of the current medium, and the payload on the air when measuring began.
+    pub(super) airtime: AirtimeAccount,
+    payload: PayloadFrom,
+    /// The same of the other media.
+    aside: Aside,
+    /// Additional accounts for a field; empty for a cell.
+    field: FieldBooks,
+    /// The colliding frames reported so far, if several cells share the medium.
+    colliding: Vec<Colliding>,
     /// Nodes with a nonempty queue.
-    pub(super) backlogged: Level,
+    backlogged: Level,
     /// The number of stations among them.
     backlogged_stations: u64,
-    pub(super) ap_queue: Level,
+    ap_queue: Level,
     /// Transfers in progress.
-    pub(super) active: Histogram,
-    pub(super) series: Series,
-    pub(super) transfer_times_s: Vec<f64>,
-    pub(super) last_ack_times: Mean,
+    active: Histogram,
+    series: Series,
+    transfer_times_s: Vec<f64>,
+    last_ack_times: Mean,
     /// The scope and load time of each page loaded in the measured time.
-    pub(super) page_times_s: Vec<(u32, f64)>,
+    page_times_s: Vec<(u32, f64)>,
     /// The sum of backlogged stations after each success of an access point, and the number of
     /// successes.
     active_after_ap_success: (u64, u64),
-    pub(super) losses: LossCounts,
-    pub(super) scopes: Vec<Scope>,
+    losses: LossCounts,
+    scopes: Vec<Scope>,
     /// With aggregation, counters of PPDUs.
     pub(super) ppdus: Option<Box<Ppdus>>,
     /// The scope of each of `transfer_times_s`.
-    pub(super) transfer_scopes: Vec<u32>,
+    transfer_scopes: Vec<u32>,
     /// The transfer of each of `transfer_times_s`, if requested.
     pub(super) transfers: Option<Vec<Transfer>>,
-    pub(super) ledger: Ledger,
+    blocks: Blocks,
     /// The counters of each contender when measuring began.
-    pub(super) mac_baseline: Vec<MacCounters>,
+    mac_baseline: Vec<MacCounters>,
     /// The counters of the cell when measuring began.
-    pub(super) cell_baseline: CellCounters,
+    cell_baseline: CellCounters,
     /// The part of the measured time in contention-free periods that have ended.
-    pub(super) contention_free: Duration,
+    contention_free: Duration,
     /// The metrics of the first half, when it is over.
-    pub(super) halfway: Option<Halfway>,
+    halfway: Option<Halfway>,
 }
 
 /// The part of payload that counts: of frames on the air when measuring began, only the remaining
 /// part.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PayloadFrom {
+struct PayloadFrom {
     /// Frames received later count as a whole.
     whole_after: Time,
     /// For frames received at that time: the remaining duration, and the full one.
@@ -112,7 +139,7 @@ impl PayloadFrom {
 
 /// A mean being computed.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Mean {
+struct Mean {
     sum: f64,
     count: u64,
 }
@@ -123,7 +150,7 @@ impl Mean {
         self.count += 1;
     }
 
-    pub(super) fn value(&self) -> Option<f64> {
+    fn value(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum / self.count as f64)
     }
 }
@@ -135,53 +162,82 @@ impl AddAssign for Mean {
     }
 }
 
-impl Measures {
-    pub(super) fn new(scenario: &Scenario, contenders: usize) -> Self {
+impl Ledger {
+    pub(super) fn new(scenario: &Scenario, contenders: usize, parts: &Parts) -> Self {
         let ppdus = || Box::new(Ppdus::new(contenders, scenario.stations.len()));
+        let mut accounts = accounts::of_media(scenario, parts).into_iter();
         Self {
+            // The first one is current.
+            airtime: accounts.next().expect("there is a medium"),
+            aside: Aside::new(accounts),
+            field: FieldBooks::new(if scenario.air.is_some() { contenders } else { 0 }),
             series: Series::new(scenario.measure_from(), scenario.run.duration, SERIES_BINS),
             scopes: (0..scopes(scenario)).map(|_| Scope::default()).collect(),
             ppdus: scenario.mac.aggregation.is_some().then(ppdus),
-            ledger: Ledger::new(scenario.flows.len()),
+            blocks: Blocks::new(scenario.flows.len()),
             mac_baseline: vec![MacCounters::default(); contenders],
             ..Self::default()
         }
     }
 
-    pub(super) fn transfer_started(&mut self, now: Time, scope: u32, entry: usize) {
-        self.active.set(now, self.active.value() + 1);
-        self.scopes[scope as usize].active.increment(now);
-        self.ledger.transfer_started(now, entry);
+    /// Returns the delays of packets of a scope.
+    #[inline(always)]
+    pub(super) fn latency(&mut self, scope: u32) -> &mut Latency {
+        &mut self.scopes[scope as usize].latency
     }
 
-    /// Counts a completely received transfer, and returns whether it is in the measured time.
+    /// Returns the number of transfers in progress.
+    pub(super) fn active_transfers(&self) -> usize {
+        self.active.value()
+    }
+
+    pub(super) fn transfer_started(&mut self, now: Time, flow: &Flow<'_>) {
+        self.active.set(now, self.active.value() + 1);
+        self.scopes[flow.scope as usize].active.increment(now);
+        self.blocks.transfer_started(now, flow.entry);
+    }
+
+    /// Counts a completely received transfer of `flow`, whose number is `id`.
     pub(super) fn transfer_received(
         &mut self,
         now: Time,
-        started: Time,
-        scope: u32,
-        entry: usize,
-    ) -> bool {
+        (id, flow): (u32, &mut Flow<'_>),
+        began: Time,
+        bytes: u64,
+    ) {
         self.active.set(now, self.active.value() - 1);
-        self.scopes[scope as usize].active.decrement(now);
-        self.ledger.transfer_received(now, entry);
-        if self.measuring {
-            if started < self.began {
-                self.ledger.carry_over(self.transfer_times_s.len(), self.began - started);
-            }
-            self.transfer_scopes.push(scope);
-            self.transfer_times_s.push((now - started).as_secs_f64());
-        }
-        self.measuring
-    }
-
-    /// Counts a page that the client has completely loaded.
-    pub(super) fn page_loaded(&mut self, now: Time, began: Time, scope: u32) {
+        self.scopes[flow.scope as usize].active.decrement(now);
+        self.blocks.transfer_received(now, flow.entry);
         if self.measuring {
             if began < self.began {
-                self.ledger.carry_page_over(self.page_times_s.len());
+                self.blocks.carry_over(self.transfer_times_s.len(), self.began - began);
             }
-            self.page_times_s.push((scope, (now - began).as_secs_f64()));
+            let time_s = (now - began).as_secs_f64();
+            self.transfer_scopes.push(flow.scope);
+            self.transfer_times_s.push(time_s);
+            flow.measured.transfers += 1;
+            flow.measured.transfer_time_sum_s += time_s;
+            if let Some(transfers) = &mut self.transfers {
+                transfers.push(Transfer { flow: id, began, bytes });
+            }
+        }
+    }
+
+    /// Counts a page that a user requests.
+    pub(super) fn page_asked(&mut self, now: Time, entry: usize) {
+        self.blocks.page_asked(now, entry);
+    }
+
+    /// Counts a page that `flow` has completely loaded.
+    pub(super) fn page_loaded(&mut self, now: Time, began: Time, flow: &Flow<'_>) {
+        if flow.page_asked.is_some() {
+            self.blocks.page_loaded(now, flow.entry);
+        }
+        if self.measuring {
+            if began < self.began {
+                self.blocks.carry_page_over(self.page_times_s.len());
+            }
+            self.page_times_s.push((flow.scope, (now - began).as_secs_f64()));
         }
     }
 
@@ -220,6 +276,18 @@ impl Measures {
         if (before == 0) != (after == 0) {
             self.backlog_changed(now, &mut nodes[transmitter.node as usize], after > 0);
         }
+    }
+
+    /// Counts a packet that joins the queue of an access point.
+    #[inline(always)]
+    pub(super) fn ap_queue_grows(&mut self, now: Time) {
+        self.ap_queue.increment(now);
+    }
+
+    /// Counts a packet that leaves the queue of an access point.
+    #[inline(always)]
+    pub(super) fn ap_queue_shrinks(&mut self, now: Time) {
+        self.ap_queue.decrement(now);
     }
 
     /// Counts a queue of `node` that has become nonempty (`grows`) or empty.
@@ -271,54 +339,25 @@ impl Measures {
     }
 }
 
-impl World<'_> {
-    /// Updates the measurements after queue `id`, which had `before` packets, may have changed.
-    pub(super) fn queue_has_changed(&mut self, id: ContenderId, before: usize) {
-        let transmitter = &self.transmitters[id as usize];
-        let after = transmitter.queue.len();
-        self.measures.queue_changed(self.now, transmitter, &mut self.nodes, before, after);
-    }
-
+impl Ledger {
     /// Starts measuring at the end of the warm-up.
-    pub(crate) fn start_measuring(&mut self, medium: &mut Medium) {
-        medium.settle(self.now);
-        let measures = &mut self.measures;
-        measures.measuring = true;
-        measures.began = self.now;
-        measures.backlogged.restart(self.now);
-        measures.ap_queue.restart(self.now);
-        measures.active.restart(self.now);
-        measures.ledger.restart(self.now);
-        for scope in &mut measures.scopes {
-            scope.active.restart(self.now);
+    pub(super) fn start_measuring(&mut self, now: Time, medium: &mut Medium) {
+        (self.measuring, self.began) = (true, now);
+        self.backlogged.restart(now);
+        self.ap_queue.restart(now);
+        self.active.restart(now);
+        self.blocks.restart(now);
+        for scope in &mut self.scopes {
+            scope.active.restart(now);
             scope.latency.clear();
         }
-        if let Some(ppdus) = &mut measures.ppdus {
+        if let Some(ppdus) = &mut self.ppdus {
             ppdus.clear();
         }
-        for (id, baseline) in measures.mac_baseline.iter_mut().enumerate() {
-            *baseline = medium.counters(id as ContenderId);
+        for (id, baseline) in (0..).zip(&mut self.mac_baseline) {
+            *baseline = medium.counters(id);
         }
-        measures.cell_baseline = medium.cell_counters();
-        self.for_each_part(|world, part| {
-            let medium = medium.part_mut(part);
-            world.measures.payload = PayloadFrom::new(world.now, medium.receiving());
-            if let Medium::Field(field) = medium {
-                world.start_measuring_field(field);
-            }
-        });
-        for transmitter in &mut self.transmitters {
-            transmitter.counts = QueueCounts::default();
-        }
-        for connection in &mut self.connections {
-            connection.start_measuring();
-        }
-        for flow in &mut self.flows {
-            flow.measured = super::flow::Measured::default();
-            flow.draws.drawn = Drawn::default();
-            if let Some(speech) = &mut flow.speech {
-                speech.clear();
-            }
-        }
+        self.cell_baseline = medium.cell_counters();
+        self.start_accounts(now, medium);
     }
 }

@@ -10,7 +10,7 @@ use crate::packet::{Packet, TrafficClass};
 
 counters! {
     /// Counters of some kind of PPDUs.
-    pub(super) struct PpduCounts {
+    pub(in crate::world) struct PpduCounts {
         /// PPDUs with anything other than TCP ACKs.
         data_ppdus: u64,
         data_mpdus: u64,
@@ -22,7 +22,7 @@ counters! {
 
 /// The PPDUs of a cell.
 #[derive(Debug)]
-pub(super) struct Ppdus {
+pub(in crate::world) struct Ppdus {
     contenders: Vec<PpduCounts>,
     /// PPDUs of the access point, by station group of the receiver.
     to_groups: Vec<PpduCounts>,
@@ -38,7 +38,7 @@ impl Ppdus {
 
     /// Counts a PPDU that `by` sends to or from a station of `group`. A PPDU to several users counts
     /// once for each group and, with its first user, once for `by`.
-    pub(super) fn add(
+    pub(in crate::world) fn add(
         &mut self,
         by: ContenderId,
         group: u32,
@@ -59,7 +59,7 @@ impl Ppdus {
         self.to_groups.fill(PpduCounts::default());
     }
 
-    pub(super) fn by(&self, contender: ContenderId) -> PpduCounts {
+    pub(in crate::world) fn by(&self, contender: ContenderId) -> PpduCounts {
         self.contenders[contender as usize]
     }
 
@@ -80,7 +80,7 @@ impl PpduCounts {
     }
 
     /// Returns the number of PPDUs with anything other than TCP ACKs, and the frames in them.
-    pub(super) fn data(self) -> (u64, u64) {
+    pub(in crate::world) fn data(self) -> (u64, u64) {
         (self.data_ppdus, self.data_mpdus)
     }
 

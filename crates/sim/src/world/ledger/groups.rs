@@ -5,14 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use airtcp_wlan::MacCounters;
+use airtcp_wlan::{ContenderId, MacCounters};
 
-use super::World;
+use super::super::node::Transmitter;
 use super::latency::Latency;
-use super::measure::{Mean, Measures, QueueCounts};
 use super::metrics::{Traffic, fraction, mac_metrics, station_metrics};
-use super::node::Transmitter;
 use super::ppdus::PpduCounts;
+use super::{Entities, Ledger, Mean, QueueCounts};
 use crate::medium::Medium;
 use crate::outcome::{CategoryRecord, FlowRecord, GroupAirtime, GroupRecord, Metrics};
 use crate::scenario::{Direction, Scenario};
@@ -21,7 +20,7 @@ use crate::statistics::{Level, ratio};
 pub(super) const DIRECTIONS: [Direction; 2] = [Direction::Download, Direction::Upload];
 
 /// Returns the scope of a station group's flows in one direction.
-pub(super) fn scope(group: u32, direction: Direction) -> u32 {
+pub(in crate::world) fn scope(group: u32, direction: Direction) -> u32 {
     2 * group + direction as u32
 }
 
@@ -83,141 +82,149 @@ struct OfScopes {
     pages: Places,
 }
 
-impl World<'_> {
+impl Ledger {
     /// Returns one record per station group.
     pub(super) fn group_records(
-        &mut self,
+        &self,
+        all: Entities<'_>,
         mac: &[MacCounters],
         flows: &[FlowRecord],
     ) -> Vec<GroupRecord> {
-        let scenario = self.scenario;
+        let Entities { scenario, nodes, transmitters, .. } = all;
         let groups = scenario.stations.len() as u32;
-        let nodes = Places::new(groups, self.nodes.iter().map(|node| node.group));
-        let group_of = |one: &Transmitter| self.nodes[one.node as usize].group;
-        let queues = Places::new(groups, self.transmitters.iter().map(group_of));
-        let of_scopes = self.of_scopes();
+        let nodes_of = Places::new(groups, nodes.iter().map(|node| node.group));
+        let group_of = |one: &Transmitter| nodes[one.node as usize].group;
+        let queues = Places::new(groups, transmitters.iter().map(group_of));
+        let of_scopes = self.of_scopes(all);
         (0..)
             .zip(&scenario.stations)
             .map(|(group, stations)| {
-                let own = nodes.of(group).iter().map(|&node| mac[node as usize]);
+                let own = nodes_of.of(group).iter().map(|&node| mac[node as usize]);
                 let own: MacCounters = own.sum();
                 let [down, up] = DIRECTIONS.map(|direction| scope(group, direction));
-                let mut all = self.scope_metrics(&[down, up], &of_scopes, flows);
-                all.extend(station_metrics(own, self.is_aggregated()));
-                if let Some(ppdus) = &self.measures.ppdus {
-                    let sent = queues.of(group).iter().map(|&id| ppdus.by(id)).sum();
-                    all.extend(PpduCounts::metrics(ppdus.to(group), sent));
-                } else {
-                    all.extend(PpduCounts::metrics(PpduCounts::default(), PpduCounts::default()));
-                }
-                let own = queues.of(group).iter().map(|&id| &self.transmitters[id as usize]);
+                let mut metrics = self.scope_metrics(all, &[down, up], &of_scopes, flows);
+                metrics.extend(station_metrics(own, self.ppdus.is_some()));
+                let sent = queues.of(group).iter().map(|&id| self.ppdus_by(id)).sum();
+                let from_ap = self.ppdus.as_ref().map(|ppdus| ppdus.to(group)).unwrap_or_default();
+                metrics.extend(PpduCounts::metrics(from_ap, sent));
+                let own = queues.of(group).iter().map(|&id| &transmitters[id as usize]);
                 let queues: QueueCounts = own.map(|one| one.counts).sum();
                 let lost = fraction(queues.queue_drops, queues.arrivals);
-                all.insert("station_queue_drop_probability", lost);
+                metrics.insert("station_queue_drop_probability", lost);
                 let [download, upload] = [down, up].map(|scope| {
                     let has_flows = !of_scopes.flows.of(scope).is_empty();
-                    has_flows.then(|| self.scope_metrics(&[scope], &of_scopes, flows))
+                    has_flows.then(|| self.scope_metrics(all, &[scope], &of_scopes, flows))
                 });
                 GroupRecord {
                     name: stations.name.clone(),
-                    all,
+                    all: metrics,
                     download,
                     upload,
-                    airtime: self.group_airtime(&[down, up]),
+                    airtime: self.group_airtime(all, &[down, up]),
                 }
             })
             .collect()
     }
 
     /// Returns one record per access category with a queue; none under the DCF.
-    pub(super) fn category_records(&self, medium: &Medium) -> Vec<CategoryRecord> {
+    pub(super) fn category_records(
+        &self,
+        all: Entities<'_>,
+        medium: &Medium,
+    ) -> Vec<CategoryRecord> {
         let mut categories: BTreeMap<_, (SentCounts, SentCounts)> = BTreeMap::new();
-        for (id, transmitter) in (0..).zip(&self.transmitters) {
+        for (id, transmitter) in (0..).zip(all.transmitters) {
             let Some(category) = transmitter.category else { continue };
             let (ap, stations) = categories.entry(category).or_default();
-            let is_access_point = self.nodes[transmitter.node as usize].is_access_point();
-            let sent = if is_access_point { ap } else { stations };
+            let sent = if transmitter.at_access_point { ap } else { stations };
             sent.mac += self.mac_counted_by(id, medium);
-            if let Some(ppdus) = &self.measures.ppdus {
-                sent.ppdus += ppdus.by(id);
-            }
+            sent.ppdus += self.ppdus_by(id);
         }
         categories
             .into_iter()
             .map(|(category, (ap, stations))| CategoryRecord {
                 name: category.to_string(),
-                metrics: {
-                    let mut metrics = mac_metrics(ap.mac, stations.mac, self.is_aggregated());
-                    metrics.extend(PpduCounts::metrics(ap.ppdus, stations.ppdus));
-                    metrics
-                },
+                metrics: self.sent_metrics(ap, stations),
             })
             .collect()
     }
 
+    /// Returns the MAC metrics of what access points and stations have sent.
+    pub(super) fn sent_metrics(&self, ap: SentCounts, stations: SentCounts) -> Metrics {
+        let mut metrics = mac_metrics(ap.mac, stations.mac, self.ppdus.is_some());
+        metrics.extend(PpduCounts::metrics(ap.ppdus, stations.ppdus));
+        metrics
+    }
+
+    /// Returns the PPDUs of a queue; none without aggregation.
+    pub(in crate::world) fn ppdus_by(&self, id: ContenderId) -> PpduCounts {
+        self.ppdus.as_ref().map(|ppdus| ppdus.by(id)).unwrap_or_default()
+    }
+
     /// Lists what belongs to each scope.
-    fn of_scopes(&self) -> OfScopes {
-        let count = scopes(self.scenario);
-        let Measures { transfer_scopes, page_times_s, .. } = &self.measures;
+    fn of_scopes(&self, all: Entities<'_>) -> OfScopes {
+        let count = scopes(all.scenario);
+        let Self { transfer_scopes, page_times_s, .. } = self;
         OfScopes {
-            flows: Places::new(count, self.flows.iter().map(|flow| Some(flow.scope))),
+            flows: Places::new(count, all.flows.iter().map(|flow| Some(flow.scope))),
             transfers: Places::new(count, transfer_scopes.iter().copied().map(Some)),
             pages: Places::new(count, page_times_s.iter().map(|&(scope, _)| Some(scope))),
         }
     }
 
     fn scope_metrics(
-        &mut self,
+        &self,
+        all: Entities<'_>,
         scopes: &[u32],
         of_scopes: &OfScopes,
         flows: &[FlowRecord],
     ) -> Metrics {
-        let measured = self.measured();
+        let measured = self.measured(all.now);
         let mut traffic = Traffic::default();
         for place in of_scopes.flows.of_any(scopes) {
-            let (flow, record) = (&self.flows[place as usize], &flows[place as usize]);
+            let (flow, record) = (&all.flows[place as usize], &flows[place as usize]);
             traffic.goodputs_bps.push(record.goodput_bps);
             traffic.retransmissions += record.retransmissions;
             traffic.timeouts += record.timeouts;
             traffic.ratings.extend(flow.speech.as_ref().and_then(|speech| speech.rating()));
         }
-        let measures = &mut self.measures;
         let transfers = of_scopes.transfers.of_any(scopes).into_iter();
         traffic.transfer_times_s =
-            transfers.map(|place| measures.transfer_times_s[place as usize]).collect();
+            transfers.map(|place| self.transfer_times_s[place as usize]).collect();
         let pages = of_scopes.pages.of_any(scopes).into_iter();
-        traffic.page_times_s = pages.map(|place| measures.page_times_s[place as usize].1).collect();
+        traffic.page_times_s = pages.map(|place| self.page_times_s[place as usize].1).collect();
         let mut last_ack_times = Mean::default();
         for &id in scopes {
-            let scope = &mut measures.scopes[id as usize];
-            let bps = self.scenario.stations[id as usize / 2].data_rate.bps;
+            let scope = &self.scopes[id as usize];
+            let bps = all.scenario.stations[id as usize / 2].data_rate.bps;
             traffic.payload_s += scope.payload_bits as f64 / bps as f64;
-            traffic.active_flows += scope.active.average(self.now, measured);
+            traffic.active_flows += scope.active.average(all.now, measured);
             last_ack_times += scope.last_ack_times;
         }
         traffic.last_ack_time_s = last_ack_times.value();
         let mut metrics = traffic.metrics(measured);
-        metrics.extend(self.latency(scopes).metrics());
-        metrics.insert("airtime_share", Some(ratio(self.exchanges_of(scopes).total(), measured)));
+        metrics.extend(self.latency_of(scopes.iter().copied()).metrics());
+        metrics
+            .insert("airtime_share", Some(ratio(self.exchanges_of(all, scopes).total(), measured)));
         metrics
     }
 
     /// Returns the delays of packets of these scopes.
-    fn latency(&self, scopes: &[u32]) -> Latency {
+    pub(super) fn latency_of(&self, scopes: impl Iterator<Item = u32>) -> Latency {
         let mut sum = Latency::default();
-        for &scope in scopes {
-            sum += &self.measures.scopes[scope as usize].latency;
+        for scope in scopes {
+            sum += &self.scopes[scope as usize].latency;
         }
         sum
     }
 
-    fn group_airtime(&self, scopes: &[u32]) -> GroupAirtime {
-        let parts = self.exchanges_of(scopes);
-        let measured = self.measured();
+    fn group_airtime(&self, all: Entities<'_>, scopes: &[u32]) -> GroupAirtime {
+        let parts = self.exchanges_of(all, scopes);
+        let share = |part| ratio(part, self.measured(all.now));
         GroupAirtime {
-            data: ratio(parts.data, measured),
-            tcp_ack: ratio(parts.tcp_ack, measured),
-            control: ratio(parts.control, measured),
+            data: share(parts.data),
+            tcp_ack: share(parts.tcp_ack),
+            control: share(parts.control),
         }
     }
 }

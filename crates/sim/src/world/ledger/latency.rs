@@ -13,26 +13,26 @@ use crate::round_trips::Trip;
 
 /// The delays of packets of some flows.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Latency {
+pub(in crate::world) struct Latency {
     /// Round-trip times at the sender, of segments sent once, by what ended the round trip.
     acknowledged: Delays,
     sacked: Delays,
     covered: Delays,
     /// Delays from the arrival at the access point's queue to the MAC acknowledgment.
-    pub(super) ap_queue: Delays,
+    pub(in crate::world) ap_queue: Delays,
     /// Delays from the reception of frames to their delivery.
-    pub(super) reorder: Delays,
+    pub(in crate::world) reorder: Delays,
     /// One-way delays of datagrams.
-    pub(super) packet: Delays,
+    pub(in crate::world) packet: Delays,
     /// The sum over datagrams of 16 times the jitter in nanoseconds.
     jitter_sum: u128,
     /// Lost datagrams.
-    pub(super) lost: u64,
+    pub(in crate::world) lost: u64,
 }
 
 /// The receiver state of a flow of datagrams.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Jitter {
+pub(in crate::world) struct Jitter {
     /// The delay of the last datagram, in nanoseconds.
     last: Option<u64>,
     /// 16 times the estimate in nanoseconds.
@@ -41,31 +41,31 @@ pub(super) struct Jitter {
 
 /// The packets of one direction of a call.
 #[derive(Clone, Debug)]
-pub(super) struct Speech {
+pub(in crate::world) struct Speech {
     codec: Codec,
     delays: Delays,
     lost: u64,
 }
 
 impl Speech {
-    pub(super) fn new(codec: Codec) -> Self {
+    pub(in crate::world) fn new(codec: Codec) -> Self {
         Self { codec, delays: Delays::default(), lost: 0 }
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(in crate::world) fn clear(&mut self) {
         *self = Self::new(self.codec);
     }
 
-    pub(super) fn received(&mut self, delay: Duration) {
+    pub(in crate::world) fn received(&mut self, delay: Duration) {
         self.delays.add(delay);
     }
 
-    pub(super) fn lost(&mut self) {
+    pub(in crate::world) fn lost(&mut self) {
         self.lost += 1;
     }
 
     /// Returns R of the E-model; `None` if nothing was sent.
-    pub(super) fn rating(&self) -> Option<f64> {
+    pub(in crate::world) fn rating(&self) -> Option<f64> {
         self.codec.best_rating(&self.delays, self.lost)
     }
 }
@@ -73,7 +73,7 @@ impl Speech {
 impl Latency {
     /// Counts a received datagram that was sent at `sent`.
     #[inline]
-    pub(super) fn datagram(&mut self, sent: Time, now: Time, jitter: &mut Jitter) {
+    pub(in crate::world) fn datagram(&mut self, sent: Time, now: Time, jitter: &mut Jitter) {
         let delay = now - sent;
         self.packet.add(delay);
         self.jitter_sum += u128::from(jitter.next(delay.as_nanos()));
@@ -81,7 +81,7 @@ impl Latency {
 
     /// Counts the round trip of a segment that was sent at `sent`.
     #[inline(always)]
-    pub(super) fn round_trip(&mut self, trip: Trip, sent: Time, now: Time) {
+    pub(in crate::world) fn round_trip(&mut self, trip: Trip, sent: Time, now: Time) {
         let delays = match trip {
             Trip::Acknowledged => &mut self.acknowledged,
             Trip::Sacked => &mut self.sacked,
@@ -90,17 +90,17 @@ impl Latency {
         delays.add(now - sent);
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(in crate::world) fn clear(&mut self) {
         *self = Self::default();
     }
 
     /// Returns the histograms in the order of [`DelayBin::kind`](crate::outcome::DelayBin).
-    pub(super) fn kinds(&self) -> [&Delays; 6] {
+    pub(in crate::world) fn kinds(&self) -> [&Delays; 6] {
         let Self { acknowledged, sacked, covered, ap_queue, reorder, packet, .. } = self;
         [acknowledged, sacked, covered, ap_queue, reorder, packet]
     }
 
-    pub(super) fn metrics(&self) -> Metrics {
+    pub(in crate::world) fn metrics(&self) -> Metrics {
         let datagrams = self.packet.count();
         let jitter = |sum: u128| sum as f64 / 16.0 / datagrams as f64 / 1e9;
         let mut metrics = Metrics::from([
