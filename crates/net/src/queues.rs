@@ -275,7 +275,7 @@ impl<B: Inspect> Queue<B> {
     ///
     /// # Panics
     /// If the MAC holds no packet.
-    #[inline(always)]
+    #[inline]
     pub fn done(&mut self, now: Time, packet: &Packet<B>, drops: &mut Vec<Packet<B>>) -> bool {
         assert!(self.taken > 0, "the MAC is done with a packet that it never took");
         self.taken -= 1;
@@ -283,6 +283,17 @@ impl<B: Inspect> Queue<B> {
         if let Discipline::Fifo(_) | Discipline::PerFlow(_) = self.discipline {
             return self.len > self.taken;
         }
+        self.done_by_policy(now, packet, drops)
+    }
+
+    /// Ends [`Self::done`] for a discipline other than the two plain ones.
+    #[inline(never)]
+    fn done_by_policy(
+        &mut self,
+        now: Time,
+        packet: &Packet<B>,
+        drops: &mut Vec<Packet<B>>,
+    ) -> bool {
         if let Discipline::Ring(ring) = &mut self.discipline {
             let before = drops.len();
             ring.done(now, packet, drops);

@@ -57,14 +57,7 @@ impl World<'_> {
         let fills_places =
             packet.body.is_datagram() || self.has_saturated && !transmitter.blocked.is_empty();
         if fills_places || !self.drops.is_empty() {
-            let at_access_point = transmitter.at_access_point;
-            let has_next = self.fill_place(id, packet, before);
-            if at_access_point {
-                self.access_point_succeeded(packet);
-            } else if self.watchers.tells_tcp {
-                self.frame_answered(packet);
-            }
-            return has_next;
+            return self.place_acknowledged(id, packet, before);
         }
         // By far the most frequent case, with separate code for the access point and for stations.
         let (node, at_access_point) = (transmitter.node, transmitter.at_access_point);
@@ -79,6 +72,19 @@ impl World<'_> {
             if self.watchers.tells_tcp {
                 self.frame_answered(packet);
             }
+        }
+        has_next
+    }
+
+    /// Ends [`Self::packet_acknowledged`] for a place in queue `id`, which had `before` packets,
+    /// that is filled at once, or after drops.
+    #[inline(never)]
+    fn place_acknowledged(&mut self, id: ContenderId, packet: &Packet, before: usize) -> bool {
+        let has_next = self.fill_place(id, packet, before);
+        if self.transmitters[id as usize].at_access_point {
+            self.access_point_succeeded(packet);
+        } else if self.watchers.tells_tcp {
+            self.frame_answered(packet);
         }
         has_next
     }
