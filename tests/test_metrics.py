@@ -66,6 +66,12 @@ def test_quantities_with_their_interval(interval: Interval, unit: str, text: str
         (0.0851, False, "8.5 %"),
         (0.0997, False, "10 %"),
         (28.65, True, "+2865 %"),
+        (0.9899, False, "99 %"),
+        (0.994, False, "99.4 %"),
+        (0.9978, False, "99.8 %"),
+        (0.9995, False, "99.95 %"),
+        (1.0, False, "100 %"),
+        (-0.998, True, "-99.8 %"),
         (None, True, "–"),
     ],
 )

@@ -81,11 +81,16 @@ def quantity_with_interval(interval: Interval, unit: str) -> str:
 
 
 def percent(fraction: float | None, signed: bool = False) -> str:
-    """Format a fraction as a percentage: "0.05 %", "8.5 %", "62 %", or "+3.1 %" if `signed`."""
+    """Format a fraction as a percentage: "0.05 %", "8.5 %", "62 %", or "+3.1 %" if `signed`.
+
+    From 99 to 100 % there is a decimal more, such as "99.8 %": only all is "100 %".
+    """
     if fraction is None:
         return "–"
     number = 100.0 * fraction
-    digits = 0 if abs(number) >= 9.95 or number == 0.0 else 1 if abs(number) >= 0.995 else 2
+    # Distances from 0 % or, above 99 %, from 100 %, have about two significant digits.
+    size = 10.0 * (100.0 - abs(number)) if 99.0 < abs(number) < 100.0 else abs(number)
+    digits = 0 if size >= 9.95 or number == 0.0 else 1 if size >= 0.995 else 2
     # The "z" flag drops the sign of values that round to zero.
     return f"{number:+z.{digits}f} %" if signed else f"{number:z.{digits}f} %"
 
