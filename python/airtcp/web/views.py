@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from airtcp import extensions
 from airtcp._version import __version__
 from airtcp.amounts import quantity
-from airtcp.document import Items, Lines, Pairs, Part
+from airtcp.document import Items, Lines, Pairs
 from airtcp.document.page import Element, element, elements, pairs, sourced, tabled
 from airtcp.examples import examples
 from airtcp.labels import flows_of, label_of
@@ -242,13 +242,27 @@ def comparison(result: Comparison, asked: Scenario | None = None) -> dict[str, A
     }
 
 
-def _answer(result: Comparison) -> list[Any]:
-    """Return the decision without its headline, and cautions, as `airtcp run` prints them."""
+def _answer(result: Comparison) -> dict[str, list[Any]]:
+    """Return the decision without its headline, and cautions, as `airtcp run` prints them.
+
+    `all` has everything. `first` is for the first screen, which shows the worst target and the
+    recommended change elsewhere: the cause, and what the cautions are about.
+    """
     decision = run.decision(result, result.verdict, result.advice)
-    shown: list[Part] = list(run.notes(cautions(result)))
-    if decision.lines[1:]:
-        shown.insert(0, Lines(decision.lines[1:], decision.labels[1:]))
-    return list(elements(shown))
+    rows = list(zip(decision.lines, decision.labels, strict=False))[1:]
+    has_changes = result.advice is not None and result.advice.trials
+    shown = {"Cause", "Limit"} if has_changes else {"Cause", "Limit", "Fix"}
+    first = [(line, label) for line, label in rows if (label or "").strip() in shown]
+    warned = cautions(result)
+
+    def told(some: list[tuple[Any, str | None]], notes: list[str]) -> list[Any]:
+        lines = [Lines([line for line, _ in some], [label for _, label in some])] if some else []
+        return list(elements([*lines, *run.notes(notes)]))
+
+    return {
+        "first": told(first, [one.partition(":")[0] for one in warned]),
+        "all": told(rows, warned),
+    }
 
 
 def _results(result: Comparison, cells: Mapping[str, Any] | None) -> list[Any]:

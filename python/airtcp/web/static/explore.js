@@ -179,11 +179,11 @@ export function explore(app) {
     report.hidden = !told?.card;
     wrong.show(told?.advice ?? null, { busy: told?.depth === "sofar" });
     const differs = told && best && best.verdict.headline !== told.headline;
-    replace(fixes, told && [h("p", { class: "depth" }, "The simulation says"), differs && h("p", {}, told.headline), made(told.answer)],
+    replace(fixes, told && [h("p", { class: "depth" }, "The simulation says"), differs && h("p", {}, told.headline), made(told.answer.first)],
       told?.depth === "sofar" ? h("p", { class: "muted loading" }, "Trying changes …") : made(told?.advice?.first));
     replace(air, made(told?.airtime_bar));
     if (prediction) {
-      replace(words, h("p", { class: "depth" }, alone(prediction) ? "A quick simulation says" : "The models say"),
+      replace(words, made(told?.answer.all), h("p", { class: "depth" }, alone(prediction) ? "A quick simulation says" : "The models say"),
         lit().words.map((line, index) => h("p", { class: index ? "" : "lead" }, line)), subject());
     } else if (!words.childElementCount) replace(words, h("p", { class: "lead loading" }, "Computing models …"));
   }
