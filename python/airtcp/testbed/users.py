@@ -35,8 +35,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from airtcp.phrases import phrase
-
 _BUFFER = 1 << 16
 _LOG_IN_AT_ONCE = 4
 
@@ -76,9 +74,7 @@ def read(connection: http.client.HTTPConnection) -> int:
     """Read a response to its end. Return its size in bytes."""
     answer = connection.getresponse()
     if answer.status not in (http.client.OK, http.client.CREATED):
-        raise OSError(
-            phrase("testbed.programs.responds", status=answer.status, reason=answer.reason)
-        )
+        raise OSError(f"the server responds {answer.status} {answer.reason}")
     buffer = bytearray(_BUFFER)
     count = 0
     while got := answer.readinto(buffer):
@@ -89,7 +85,7 @@ def read(connection: http.client.HTTPConnection) -> int:
 def check(count: int, size: int) -> None:
     """Check that the transfer is complete."""
     if count != size:
-        raise OSError(phrase("testbed.programs.arrived", count=count, size=size))
+        raise OSError(f"{count} of {size} bytes arrived")
 
 
 def ask(
