@@ -118,7 +118,7 @@ def test_a_full_disk_costs_what_was_under_way(
     [line] = said.splitlines()
     assert line.startswith("airtcp: cannot write to ")
     assert "No space left on device" in line
-    assert line.endswith("earlier results") == with_rows
+    assert ("earlier results" in line) == with_rows
     assert started.left(patience_s=5) == []
     filler.unlink()
     if with_rows:
