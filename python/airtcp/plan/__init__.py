@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
 from airtcp.exceptions import QuestionError
+from airtcp.phrases import phrase
 
 # `import airtcp` imports this module, so slow imports are local.
 if TYPE_CHECKING:
@@ -162,7 +163,6 @@ def plan(
     >>> answer.answer.value
     49
     """
-    from airtcp.phrases import phrase
     from airtcp.plan.channels import VARIED, channel_plan, varied
     from airtcp.scenario import as_scenario
     from airtcp.units import parse_length_m, parse_power_dbm
@@ -218,7 +218,6 @@ def plan(
 def _read(parse: Callable[[object], float], value: object, option: str) -> float:
     """Parse a quantity of an option. Raises QuestionError."""
     from airtcp.exceptions import UnitError
-    from airtcp.phrases import phrase
 
     try:
         found = parse(value)
