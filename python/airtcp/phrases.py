@@ -13,21 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from airtcp.amounts import percent
-from airtcp.units import format_rate, format_size, format_time_ns, format_time_s
-
 _MESSAGES: Final = Path(__file__).with_name("messages")
-#: What a template can write after a colon in addition to Python's format specifications.
-_FORMATS: Final[Mapping[str, Callable[[Any], str]]] = {
-    "time_ns": format_time_ns,
-    "time_s": format_time_s,
-    "rate": format_rate,
-    "size": format_size,
-    "percent": percent,
-    "list": ", ".join,
-    "and": " and ".join,
-    "quoted": lambda values: ", ".join(f'"{value}"' for value in values),
-}
 
 
 class Phrase(str):
@@ -39,8 +25,29 @@ class Phrase(str):
 
 class _Formatter(string.Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
-        own = _FORMATS.get(format_spec)
+        own = _formats().get(format_spec)
         return format(value, format_spec) if own is None else own(value)
+
+
+@cache
+def _formats() -> Mapping[str, Callable[[Any], str]]:
+    """Return what a template can write after a colon besides Python's format specifications.
+
+    `import airtcp` imports this module, so slow imports are local.
+    """
+    from airtcp.amounts import percent
+    from airtcp.units import format_rate, format_size, format_time_ns, format_time_s
+
+    return {
+        "time_ns": format_time_ns,
+        "time_s": format_time_s,
+        "rate": format_rate,
+        "size": format_size,
+        "percent": percent,
+        "list": ", ".join,
+        "and": " and ".join,
+        "quoted": lambda values: ", ".join(f'"{value}"' for value in values),
+    }
 
 
 def phrase(identifier: str, /, **values: object) -> str:
